@@ -1,0 +1,118 @@
+use crate::{Entry, Field, Guarded, Value};
+use serde::Serialize;
+
+/// What became of the header block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HeaderState {
+    /// Read as it stands.
+    Parsed,
+    /// Read after a repair, or from another place than the start.
+    Recovered,
+    /// There is none.
+    Absent,
+    /// Two delimiters and nothing between.
+    Empty,
+    /// Never closed; nothing of it is used.
+    Unclosed,
+    /// Cannot be read; nothing of it is used.
+    Unparseable,
+}
+
+impl HeaderState {
+    /// Whether the header's loss means that the skill keeps no authority and is not offered to a model.
+    #[must_use]
+    pub const fn is_lost(self) -> bool {
+        matches!(self, HeaderState::Unclosed | HeaderState::Unparseable)
+    }
+}
+
+/// Where a skill runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Context {
+    /// In the conversation that invoked it.
+    #[default]
+    Inline,
+    /// In an agent of its own.
+    Fork,
+}
+
+/// The model a skill asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(transparent)]
+pub struct ModelChoice(pub String);
+
+/// How much thinking a skill asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// `low`
+    Low,
+    /// `medium`
+    Medium,
+    /// `high`
+    High,
+    /// `xhigh`
+    Xhigh,
+    /// `max`
+    Max,
+    /// A number, which some authors write; accepted with a diagnostic.
+    Number(u64),
+}
+
+/// The header's keys as typed values. A missing key is `None` or [`Guarded::Absent`], never a default.
+///
+/// Keys that decide over authority are [`Guarded`]: what cannot be read there fails closed.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Frontmatter {
+    /// The label; the command is the directory's name.
+    pub name: Option<Field<String>>,
+    /// What the skill does, for the listing.
+    pub description: Option<Field<String>>,
+    /// When to use it, appended to the description in the listing.
+    pub when_to_use: Option<Field<String>>,
+    /// The tools the skill is content with: narrows, entry by entry.
+    pub allowed_tools: Guarded<Vec<Field<String>>>,
+    /// The tools the skill gives up.
+    pub disallowed_tools: Guarded<Vec<Field<String>>>,
+    /// Text shown while arguments are typed.
+    pub argument_hint: Option<Field<String>>,
+    /// Names of the arguments, by position.
+    pub arguments: Vec<Field<String>>,
+    /// The author's version, as written.
+    pub version: Option<Field<String>>,
+    /// The model the skill asks for; `inherit` is no wish.
+    pub model: Option<Field<ModelChoice>>,
+    /// Whether a model may not invoke the skill.
+    pub disable_model_invocation: Guarded<bool>,
+    /// Whether a user may invoke the skill.
+    pub user_invocable: Guarded<bool>,
+    /// Hooks, unresolved.
+    pub hooks: Guarded<Value>,
+    /// Inline or forked.
+    pub context: Option<Field<Context>>,
+    /// The kind of agent a fork runs in.
+    pub agent: Option<Field<String>>,
+    /// Whether a fork runs in the background.
+    pub background: Option<Field<bool>>,
+    /// How much thinking the skill asks for.
+    pub effort: Option<Field<Effort>>,
+    /// The shell the author expects.
+    pub shell: Guarded<String>,
+    /// Path patterns that activate the skill.
+    pub paths: Guarded<Vec<Field<String>>>,
+    /// The licence, as written.
+    pub license: Option<Field<String>>,
+    /// What the skill needs to work, as written.
+    pub compatibility: Option<Field<String>>,
+    /// Free data of the author.
+    pub metadata: Option<Value>,
+    /// Every other key, as written.
+    #[serde(serialize_with = "as_map")]
+    pub other: Vec<Entry>,
+}
+
+fn as_map<S: serde::Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|entry| (&entry.key, &entry.value)))
+}

@@ -1,0 +1,87 @@
+use crate::{CommandName, Diagnostic, Digest, Frontmatter, HeaderState, LoadedFrom, Source};
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Names one skill among all sources.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub struct SkillId {
+    /// Where it comes from.
+    pub source: Source,
+    /// What it is invoked by.
+    pub command: CommandName,
+}
+
+impl fmt::Display for SkillId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.source, self.command)
+    }
+}
+
+/// A skill that was found and read, also when something in it is broken: [`Skill::diagnostics`] says what.
+///
+/// The body is not kept; [`Skill::digest`] is of the whole file, so that a body read later can be checked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Skill {
+    /// Source and command name.
+    pub id: SkillId,
+    /// In what kind of file it was found.
+    pub loaded_from: LoadedFrom,
+    /// The file, for people; it is opened through a directory handle, never by this path.
+    pub path: PathBuf,
+    /// The skill's own directory, for skills that have one.
+    pub directory: Option<PathBuf>,
+    /// The header's keys.
+    pub frontmatter: Frontmatter,
+    /// What became of the header.
+    pub header: HeaderState,
+    /// The label: the header's `name`, else the command's name.
+    pub label: String,
+    /// The description: the header's, or one taken from the body.
+    pub description: Option<String>,
+    /// Digest of the file's bytes.
+    pub digest: Digest,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Skill {
+    /// Whether a model may be offered the skill: it has a readable header or none at all, a description, and its author did
+    /// not exclude models.
+    #[must_use]
+    pub fn model_invocable(&self) -> bool {
+        use crate::Guarded;
+        let excluded = match &self.frontmatter.disable_model_invocation {
+            Guarded::Absent => false,
+            Guarded::Present(field) => field.value,
+            Guarded::Unreadable(_) => true,
+        };
+        !excluded && !self.header.is_lost() && self.description.is_some()
+    }
+
+    /// Whether a user may invoke the skill by typing its name.
+    #[must_use]
+    pub fn user_invocable(&self) -> bool {
+        use crate::Guarded;
+        match &self.frontmatter.user_invocable {
+            Guarded::Absent => true,
+            Guarded::Present(field) => field.value,
+            Guarded::Unreadable(_) => false,
+        }
+    }
+}
+
+/// Something that should have been a skill and could not be read at all, kept with its reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoadFailure {
+    /// Where it would have come from.
+    pub source: Source,
+    /// The name it would have had, as found on disk.
+    pub name: String,
+    /// The file or directory.
+    pub path: PathBuf,
+    /// Why it could not be read.
+    pub diagnostic: Diagnostic,
+}
