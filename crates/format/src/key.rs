@@ -1,0 +1,106 @@
+//! The keys that the format defines, and the spellings under which they are met.
+
+use std::borrow::Cow;
+
+/// What a key's value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// One line or block of text.
+    Text,
+    /// Several texts, as a list or in one string.
+    List,
+    /// A truth value.
+    Bool,
+    /// Something with a shape of its own.
+    Other,
+}
+
+/// One key of the format.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Key {
+    /// The spelling that is written.
+    pub(crate) name: &'static str,
+    /// What its value is.
+    pub(crate) kind: Kind,
+    /// Whether it decides over authority, so that it fails closed.
+    pub(crate) security: bool,
+    /// Whether the open standard has it.
+    pub(crate) standard: bool,
+}
+
+const fn key(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind, security: false, standard: false }
+}
+
+const fn security(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind, security: true, standard: false }
+}
+
+const fn standard(key: Key) -> Key {
+    Key { standard: true, ..key }
+}
+
+/// Every key, in the order in which they are written.
+pub(crate) const KEYS: &[Key] = &[
+    standard(key("name", Kind::Text)),
+    standard(key("description", Kind::Text)),
+    key("when_to_use", Kind::Text),
+    key("argument-hint", Kind::Text),
+    key("arguments", Kind::List),
+    key("version", Kind::Text),
+    key("model", Kind::Text),
+    security("disable-model-invocation", Kind::Bool),
+    security("user-invocable", Kind::Bool),
+    standard(security("allowed-tools", Kind::List)),
+    security("disallowed-tools", Kind::List),
+    security("hooks", Kind::Other),
+    key("context", Kind::Text),
+    key("agent", Kind::Text),
+    key("background", Kind::Bool),
+    key("effort", Kind::Text),
+    security("shell", Kind::Other),
+    security("paths", Kind::List),
+    standard(key("license", Kind::Text)),
+    standard(key("compatibility", Kind::Text)),
+    standard(key("metadata", Kind::Other)),
+];
+
+/// The key that `written` spells, in whatever case and with whatever separators.
+pub(crate) fn find(written: &str) -> Option<&'static Key> {
+    if let Some(key) = KEYS.iter().find(|key| key.name == written) {
+        return Some(key);
+    }
+    let wanted = squeeze(written);
+    KEYS.iter().find(|key| squeeze(key.name) == wanted)
+}
+
+/// Lower case without separators.
+fn squeeze(name: &str) -> Cow<'_, str> {
+    if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(name);
+    }
+    name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_finds_its_key() {
+        for (written, name) in [
+            ("allowed-tools", "allowed-tools"),
+            ("allowed_tools", "allowed-tools"),
+            ("allowedTools", "allowed-tools"),
+            ("Allowed-Tools", "allowed-tools"),
+            ("when-to-use", "when_to_use"),
+            ("whenToUse", "when_to_use"),
+            ("Name", "name"),
+        ] {
+            assert_eq!(find(written).map(|key| key.name), Some(name), "{written}");
+        }
+        for written in ["tools", "names", "", "allow-tools"] {
+            assert_eq!(find(written), None, "{written}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! As much Markdown as expansion needs: code fences and code spans, in linear time.
+
+use crate::lines::{Line, indent, is_blank, lines};
+use skillgate_core::Span;
+use std::collections::HashMap;
+
+/// The opening line of a fence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FenceMark {
+    byte: u8,
+    length: usize,
+    /// Block quote markers before it.
+    depth: usize,
+    /// The info string in the line, without surrounding blanks.
+    info: Span,
+}
+
+/// A code fence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Fence {
+    /// From the first byte of the opening line to the last of the closing line, without its line end.
+    pub(crate) whole: Span,
+    /// The info string.
+    pub(crate) info: Span,
+    /// The lines between.
+    pub(crate) content: Span,
+    /// Whether it is closed; an open fence runs to the end of the text.
+    pub(crate) closed: bool,
+}
+
+/// A code span with its backticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CodeSpan {
+    /// The whole of it.
+    pub(crate) whole: Span,
+    /// An inline injection: `` !`cmd` `` at the start of a line or after white space; the content is the command.
+    pub(crate) injection: Option<Span>,
+}
+
+/// Fences and code spans of a text, each in order and not overlapping.
+#[derive(Debug, Default)]
+pub(crate) struct Markdown {
+    pub(crate) fences: Vec<Fence>,
+    pub(crate) spans: Vec<CodeSpan>,
+}
+
+/// Passes over block quote markers: how many, and where the rest begins.
+fn quote_prefix(line: &str) -> (usize, usize) {
+    let bytes = line.as_bytes();
+    let (mut depth, mut at) = (0, 0);
+    loop {
+        let blank = indent(&line[at..]);
+        if bytes.get(at + blank) != Some(&b'>') {
+            return (depth, at);
+        }
+        depth += 1;
+        at += blank + 1;
+    }
+}
+
+/// Passes over one list marker.
+fn list_marker(text: &str) -> Option<usize> {
+    let blank = indent(text);
+    let rest = text.as_bytes().get(blank..)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let marker = match rest {
+        [b'-' | b'*' | b'+', b' ' | b'\t', ..] => 1,
+        _ if (1..=9).contains(&digits)
+            && matches!(rest.get(digits), Some(b'.' | b')'))
+            && matches!(rest.get(digits + 1), Some(b' ' | b'\t')) =>
+        {
+            digits + 1
+        }
+        _ => return None,
+    };
+    Some(blank + marker + 1)
+}
+
+/// Reads a line as the opening of a fence; it may stand in block quotes and behind a list marker.
+pub(crate) fn fence_open(line: &str) -> Option<FenceMark> {
+    let (depth, mut at) = quote_prefix(line);
+    if let Some(marker) = list_marker(&line[at..]) {
+        at += marker;
+    }
+    at += indent(&line[at..]);
+    let rest = &line.as_bytes()[at..];
+    let byte = *rest.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = rest.iter().take_while(|found| **found == byte).count();
+    let info = &line[at + length..];
+    if length < 3 || byte == b'`' && info.contains('`') {
+        return None;
+    }
+    let start = at + length + indent(info);
+    Some(FenceMark { byte, length, depth, info: Span::new(start, start + info.trim().len()) })
+}
+
+/// Whether the line closes the fence.
+pub(crate) fn fence_close(line: &str, mark: &FenceMark) -> bool {
+    let (depth, at) = quote_prefix(line);
+    let rest = line[at..].trim();
+    depth == mark.depth && rest.len() >= mark.length && rest.bytes().all(|byte| byte == mark.byte)
+}
+
+/// Finds fences and code spans.
+pub(crate) fn scan(text: &str) -> Markdown {
+    let mut found = Markdown::default();
+    let mut open: Option<(Line, FenceMark)> = None;
+    let mut paragraph = Paragraph::default();
+    for line in lines(text, Span::new(0, text.len())) {
+        let content = line.text(text);
+        if let Some((first, mark)) = &open {
+            // A fence in a block quote ends with the quote.
+            let left = mark.depth > 0 && quote_prefix(content).0 < mark.depth;
+            let closes = fence_close(content, mark);
+            if !left && !closes {
+                continue;
+            }
+            found.fences.push(Fence {
+                whole: Span::new(first.start, if closes { line.end } else { line.start }),
+                info: mark.info.shifted(first.start),
+                content: Span::new(first.next, line.start),
+                closed: closes,
+            });
+            open = None;
+            if closes {
+                continue;
+            }
+        }
+        if let Some(mark) = fence_open(content) {
+            paragraph.end(text, &mut found.spans);
+            open = Some((line, mark));
+            continue;
+        }
+        if starts_block(content) {
+            paragraph.end(text, &mut found.spans);
+        }
+        paragraph.add(text, line);
+    }
+    paragraph.end(text, &mut found.spans);
+    if let Some((first, mark)) = open {
+        found.fences.push(Fence {
+            whole: Span::new(first.start, text.len()),
+            info: mark.info.shifted(first.start),
+            content: Span::new(first.next, text.len()),
+            closed: false,
+        });
+    }
+    found
+}
+
+/// Whether a code span cannot reach over the start of this line.
+fn starts_block(line: &str) -> bool {
+    let (depth, at) = quote_prefix(line);
+    let rest = line[at..].trim_start();
+    is_blank(rest) || depth > 0 || rest.starts_with(['#', '|']) || list_marker(rest).is_some()
+}
+
+/// A run of backticks in the paragraph.
+struct Run {
+    start: usize,
+    length: usize,
+    /// Which line it stands in.
+    line: usize,
+    /// Where that line starts.
+    line_start: usize,
+}
+
+/// The backtick runs of one paragraph.
+#[derive(Default)]
+struct Paragraph {
+    runs: Vec<Run>,
+    lines: usize,
+}
+
+impl Paragraph {
+    fn add(&mut self, text: &str, line: Line) {
+        self.lines += 1;
+        let bytes = text.as_bytes();
+        let mut at = line.start;
+        while let Some(skip) = bytes[at..line.end].iter().position(|byte| *byte == b'`') {
+            let start = at + skip;
+            let length = bytes[start..line.end].iter().take_while(|byte| **byte == b'`').count();
+            self.runs.push(Run { start, length, line: self.lines, line_start: line.start });
+            at = start + length;
+        }
+    }
+
+    /// Pairs the runs as CommonMark does: the next run of the same length closes.
+    fn end(&mut self, text: &str, spans: &mut Vec<CodeSpan>) {
+        let mut by_length: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (i, run) in self.runs.iter().enumerate() {
+            by_length.entry(run.length).or_default().push(i);
+        }
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while let Some(run) = self.runs.get(i) {
+            if let Some(injection) = self.injection(text, i) {
+                spans.push(injection);
+                i += 2;
+                continue;
+            }
+            let escaped = bytes[run.line_start..run.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2;
+            let length = run.length - escaped;
+            let closing = by_length.get(&length).and_then(|same| {
+                let next = same.partition_point(|index| *index <= i);
+                same.get(next).copied()
+            });
+            match closing {
+                Some(close) if length > 0 => {
+                    let whole = Span::new(run.start + escaped, self.runs[close].start + length);
+                    spans.push(CodeSpan { whole, injection: None });
+                    i = close + 1;
+                }
+                _ => i += 1,
+            }
+        }
+        self.runs.clear();
+        self.lines = 0;
+    }
+
+    /// The injection whose opening backtick is run `i`.
+    fn injection(&self, text: &str, i: usize) -> Option<CodeSpan> {
+        let (open, close) = (self.runs.get(i)?, self.runs.get(i + 1)?);
+        if open.length != 1 || close.length != 1 || open.line != close.line {
+            return None;
+        }
+        let before = text[open.line_start..open.start].strip_suffix('!')?;
+        let source = Span::new(open.start + 1, close.start);
+        let placed = before.is_empty() || before.ends_with(char::is_whitespace);
+        (placed && !source.slice(text)?.trim().is_empty())
+            .then(|| CodeSpan { whole: Span::new(open.start - 1, close.start + 1), injection: Some(source) })
+    }
+}
+
+/// Inline injections wherever they stand in `span`, code or not: the form alone counts.
+pub(crate) fn inline_injections(text: &str, span: Span) -> Vec<CodeSpan> {
+    let mut found = Vec::new();
+    for line in lines(text, span) {
+        let mut at = line.start;
+        while let Some(start) = text[at..line.end].find("!`").map(|skip| at + skip) {
+            at = start + 2;
+            let placed = start == line.start || text[line.start..start].ends_with(char::is_whitespace);
+            if !placed {
+                continue;
+            }
+            let Some(length) = text[at..line.end].find('`') else { break };
+            let source = Span::new(at, at + length);
+            if !text[source.range()].trim().is_empty() {
+                found.push(CodeSpan { whole: Span::new(start, source.end + 1), injection: Some(source) });
+                at = source.end + 1;
+            }
+        }
+    }
+    found
+}
+
+/// The command of a line that is nothing but one injection.
+pub(crate) fn whole_line_injection(text: &str, line: Line) -> Option<CodeSpan> {
+    let content = line.text(text);
+    let command = content.trim().strip_prefix("!`")?.strip_suffix('`')?;
+    if command.contains('`') || command.trim().is_empty() {
+        return None;
+    }
+    let start = line.start + (content.len() - content.trim_start().len());
+    let source = Span::new(start + 2, start + 2 + command.len());
+    Some(CodeSpan { whole: Span::new(start, source.end + 1), injection: Some(source) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fences_open_and_close_by_their_marks() {
+        for (text, expected) in [
+            ("```\na\n```\n", vec![("", "a\n", true)]),
+            ("```sh\na\n````\nb", vec![("sh", "a\n", true)]),
+            ("````\n```\na\n```\n````", vec![("", "```\na\n```\n", true)]),
+            ("~~~ x y\n```\n~~~", vec![("x y", "```\n", true)]),
+            ("``` a`b\n", vec![]),
+            ("``\n", vec![]),
+            ("- ```!\n  ls\n  ```", vec![("!", "  ls\n", true)]),
+            ("> ```\n> a\nb", vec![("", "> a\n", false)]),
+            ("```\nopen", vec![("", "open", false)]),
+            ("```\r\na\r\n```\r\nb", vec![("", "a\r\n", true)]),
+        ] {
+            let found: Vec<_> = scan(text)
+                .fences
+                .iter()
+                .map(|fence| (&text[fence.info.range()], &text[fence.content.range()], fence.closed))
+                .collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn spans_pair_by_length_within_a_paragraph() {
+        for (text, expected) in [
+            ("a `b` c", vec!["`b`"]),
+            ("`` a`b `` c", vec!["`` a`b ``"]),
+            ("a `b\nc` d", vec!["`b\nc`"]),
+            ("a `b\n\nc` d", vec![]),
+            ("- a ` b\n- c ` d", vec![]),
+            ("\\`a` b`", vec!["` b`"]),
+            ("a ``` b", vec![]),
+            ("!`ls` `x`", vec!["!`ls`", "`x`"]),
+            ("k=!`ls`", vec!["`ls`"]),
+            ("` !`x`", vec!["` !`"]),
+            ("!``", vec![]),
+            ("!` `", vec!["` `"]),
+        ] {
+            let found: Vec<_> = scan(text).spans.iter().map(|span| &text[span.whole.range()]).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+}
