@@ -1,0 +1,224 @@
+use crate::carrier::carrier;
+use crate::pattern::PatternError;
+use crate::request::Known;
+
+/// A `Bash(…)` pattern: it matches argument vectors, never text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CommandPattern {
+    /// `Bash`, `Bash(*)`: every command.
+    Any,
+    /// `Bash(git status)`: this vector.
+    Exact(Vec<String>),
+    /// `Bash(git status:*)`, `Bash(git status *)`: vectors that begin with these words.
+    Prefix(Vec<String>),
+    /// `Bash(npm run test*)`: vectors that begin with these words and a word that begins with this text.
+    PrefixOfWord(Vec<String>, String),
+}
+
+/// Whether a pattern matches a vector of which some words may not be known yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Match {
+    /// Whatever the unknown words turn out to be.
+    Yes,
+    /// For some of them.
+    Maybe,
+    /// For none of them.
+    No,
+}
+
+impl CommandPattern {
+    /// Reads the part between the parentheses; `text` is the whole pattern, for messages.
+    pub(crate) fn parse(text: &str, spec: &str) -> Result<Self, PatternError> {
+        let spec = spec.trim();
+        if spec.is_empty() || spec == "*" || spec == ":*" {
+            return Ok(CommandPattern::Any);
+        }
+        let (body, prefix) = match spec.strip_suffix(":*").or_else(|| spec.strip_suffix(" *")) {
+            Some(body) => (body, true),
+            None => (spec, false),
+        };
+        let mut words = split_words(body).ok_or_else(|| PatternError::UnbalancedQuote { text: text.to_owned() })?;
+        let last = words.pop().ok_or(PatternError::Empty)?;
+        let glued = (!prefix && !last.quoted).then(|| last.text.strip_suffix('*')).flatten();
+        let open = words.iter().any(|word| !word.quoted && word.text.contains('*'))
+            || (!last.quoted && glued.unwrap_or(&last.text).contains('*'));
+        if open {
+            return Err(PatternError::InnerWildcard { text: text.to_owned() });
+        }
+        let mut words: Vec<String> = words.into_iter().map(|word| word.text).collect();
+        if let Some(start) = glued {
+            return Ok(CommandPattern::PrefixOfWord(words, start.to_owned()));
+        }
+        words.push(last.text);
+        Ok(if prefix { CommandPattern::Prefix(words) } else { CommandPattern::Exact(words) })
+    }
+
+    /// Whether the pattern matches a vector. An unknown word stands for any number of words.
+    ///
+    /// This is the bare comparison, which denying rules use; see [`CommandPattern::permits`] for allowing ones.
+    #[must_use]
+    pub fn matches(&self, vector: &[Known<'_>]) -> Match {
+        match self {
+            CommandPattern::Any => Match::Yes,
+            CommandPattern::Exact(words) => match_words(words, None, true, vector),
+            CommandPattern::Prefix(words) => match_words(words, None, false, vector),
+            CommandPattern::PrefixOfWord(words, start) => match_words(words, Some(start), false, vector),
+        }
+    }
+
+    /// Whether the pattern permits a vector: as [`CommandPattern::matches`], but a command that runs other programs (see
+    /// [`carrier`]) is permitted only by `Bash` alone or by its exact vector.
+    #[must_use]
+    pub fn permits(&self, vector: &[Known<'_>]) -> Match {
+        let matched = self.matches(vector);
+        match self {
+            CommandPattern::Any | CommandPattern::Exact(_) => matched,
+            _ if matched == Match::No => Match::No,
+            _ if carrier(vector).is_some() => Match::No,
+            _ => matched,
+        }
+    }
+}
+
+fn match_words(words: &[String], start: Option<&str>, exact: bool, vector: &[Known<'_>]) -> Match {
+    let mut given = vector.iter();
+    for word in words {
+        match given.next() {
+            Some(Known::Text(text)) if text == word => {}
+            Some(Known::Text(_)) | None => return Match::No,
+            Some(Known::Unknown) => return Match::Maybe,
+        }
+    }
+    if let Some(start) = start {
+        match given.next() {
+            Some(Known::Text(text)) if text.starts_with(start) => {}
+            Some(Known::Text(_)) | None => return Match::No,
+            Some(Known::Unknown) => return Match::Maybe,
+        }
+    }
+    if !exact {
+        return Match::Yes;
+    }
+    match (given.len(), given.all(|word| *word == Known::Unknown)) {
+        (0, _) => Match::Yes,
+        (_, true) => Match::Maybe,
+        (_, false) => Match::No,
+    }
+}
+
+struct PatternWord {
+    text: String,
+    quoted: bool,
+}
+
+/// Splits a pattern's words at white space; quotes group and a backslash takes the next character as it is. `None` when a
+/// quote does not close.
+fn split_words(text: &str) -> Option<Vec<PatternWord>> {
+    let mut words = Vec::new();
+    let mut word: Option<PatternWord> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c.is_whitespace() {
+            words.extend(word.take());
+            continue;
+        }
+        let word = word.get_or_insert(PatternWord { text: String::new(), quoted: false });
+        match c {
+            '\'' => {
+                word.quoted = true;
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        c => word.text.push(c),
+                    }
+                }
+            }
+            '"' => {
+                word.quoted = true;
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            c @ ('"' | '\\' | '$' | '`') => word.text.push(c),
+                            c => word.text.extend(['\\', c]),
+                        },
+                        c => word.text.push(c),
+                    }
+                }
+            }
+            '\\' => {
+                word.quoted = true;
+                word.text.push(chars.next()?);
+            }
+            c => word.text.push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ToolPattern;
+
+    fn vector<'a>(words: &'a [&'a str]) -> Vec<Known<'a>> {
+        words.iter().map(|word| if *word == "?" { Known::Unknown } else { Known::Text(word) }).collect()
+    }
+
+    fn permits(pattern: &str, words: &[&str]) -> Match {
+        let pattern = ToolPattern::parse(pattern).expect(pattern);
+        pattern.command().expect("a Bash pattern").permits(&vector(words))
+    }
+
+    #[test]
+    fn patterns_match_vectors_token_by_token() {
+        use Match::{Maybe, No, Yes};
+        for (pattern, words, expected) in [
+            ("Bash", &["anything", "at all"][..], Yes),
+            ("Bash(*)", &["x"], Yes),
+            ("Bash(:*)", &["x"], Yes),
+            ("Bash(git status:*)", &["git", "status"], Yes),
+            ("Bash(git status:*)", &["git", "status", "-s"], Yes),
+            ("Bash(git status *)", &["git", "status", "-s"], Yes),
+            ("Bash(git status *)", &["git", "status"], Yes),
+            ("Bash(git status:*)", &["git", "statusx"], No),
+            ("Bash(git status:*)", &["git-status"], No),
+            ("Bash(git status:*)", &["gitstatus"], No),
+            ("Bash(git status:*)", &["/tmp/git", "status"], No),
+            ("Bash(git status:*)", &["git status"], No),
+            ("Bash(git status:*)", &["git"], No),
+            ("Bash(git status)", &["git", "status"], Yes),
+            ("Bash(git status)", &["git", "status", "-s"], No),
+            ("Bash(npm run test*)", &["npm", "run", "test:unit"], Yes),
+            ("Bash(npm run test*)", &["npm", "run", "test", "-x"], Yes),
+            ("Bash(npm run test*)", &["npm", "run", "tes"], No),
+            ("Bash(npm run test*)", &["npm", "run"], No),
+            ("Bash(git log -m 'a b')", &["git", "log", "-m", "a b"], Yes),
+            ("Bash(git log -m 'a b')", &["git", "log", "-m", "a", "b"], No),
+            ("Bash(echo '*')", &["echo", "*"], Yes),
+            ("Bash(echo '*')", &["echo", "x"], No),
+            ("Bash(git log:*)", &["git", "?"], Maybe),
+            ("Bash(git log:*)", &["git", "log", "?"], Yes),
+            ("Bash(git log:*)", &["?", "log"], Maybe),
+            ("Bash(git log:*)", &["hg", "?"], No),
+            ("Bash(git log)", &["git", "log", "?"], Maybe),
+            ("Bash(git log)", &["git", "log", "?", "x"], No),
+            ("Bash(find:*)", &["find", ".", "-name", "x"], Yes),
+            ("Bash(find:*)", &["find", ".", "-exec", "rm", "{}", ";"], No),
+            ("Bash(find . -delete)", &["find", ".", "-delete"], Yes),
+            ("Bash(env:*)", &["env", "x"], No),
+            ("Bash(sh -c 'ls')", &["sh", "-c", "ls"], Yes),
+            ("Bash(git:*)", &["git", "-c", "alias.x=!id", "x"], No),
+            ("Bash(git:*)", &["git", "status"], Yes),
+        ] {
+            assert_eq!(permits(pattern, words), expected, "{pattern} on {words:?}");
+        }
+    }
+
+    #[test]
+    fn a_denying_rule_matches_carriers_too() {
+        let pattern = ToolPattern::parse("Bash(env:*)").expect("a pattern");
+        assert_eq!(pattern.command().expect("a Bash pattern").matches(&vector(&["env", "x"])), Match::Yes);
+    }
+}

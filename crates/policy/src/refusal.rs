@@ -1,0 +1,172 @@
+use crate::rule::{Effect, Rule};
+use skillgate_core::SkillId;
+use std::fmt;
+
+/// The policy said no: to what, which rule, and what would allow it. Never an ordinary exit status, so that a program cannot
+/// hide it behind `||`.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{action}: {reason}")]
+pub struct Refusal {
+    /// What was refused, as a person would write it.
+    pub action: String,
+    /// Why.
+    pub reason: RefusalReason,
+    /// What the host could add to allow it; `None` when nothing a host adds would.
+    pub remedy: Option<String>,
+}
+
+/// Why the gate refused.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum RefusalReason {
+    /// A rule of the host denies it.
+    Denied(Rule),
+    /// A rule of the host asks, and nobody answered.
+    Unanswered(Rule),
+    /// No rule of the host grants it.
+    NotGranted,
+    /// A prefix pattern matches, but the command runs other programs and needs a grant of its own.
+    Carrier {
+        /// What the command does, as the rest of a sentence.
+        does: &'static str,
+    },
+    /// A skill took it away.
+    Narrowed {
+        /// The skill.
+        skill: SkillId,
+        /// What the skill's header says, as a sentence.
+        says: String,
+    },
+    /// A word that a glob or a substitution produced begins with `-` and would be an option that nobody wrote.
+    ProducedOption {
+        /// The word.
+        word: String,
+    },
+    /// The command would change a path.
+    Write {
+        /// The path as the command named it.
+        path: String,
+    },
+    /// The command runs without a grant of its own, so nothing is mounted, and it named a path.
+    Unmounted {
+        /// The path as the command named it.
+        path: String,
+    },
+    /// The grant was revoked after the command was approved.
+    Revoked,
+}
+
+impl RefusalReason {
+    /// The rule that decided, in the form `effect pattern (place)`.
+    #[must_use]
+    pub fn rule(&self) -> String {
+        match self {
+            RefusalReason::Denied(rule) | RefusalReason::Unanswered(rule) => rule.to_string(),
+            RefusalReason::Narrowed { skill, says } => format!("{skill}: {says}"),
+            RefusalReason::NotGranted | RefusalReason::Carrier { .. } => "no rule grants it".to_owned(),
+            RefusalReason::ProducedOption { .. } => "a produced word is never an option".to_owned(),
+            RefusalReason::Write { .. } => "writing needs a grant".to_owned(),
+            RefusalReason::Unmounted { .. } => "a command without a grant of its own sees no files".to_owned(),
+            RefusalReason::Revoked => "revoked".to_owned(),
+        }
+    }
+
+    /// The decision this refusal comes from.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        match self {
+            RefusalReason::Unanswered(_) => Effect::Ask,
+            _ => Effect::Deny,
+        }
+    }
+}
+
+impl fmt::Display for RefusalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RefusalReason::Denied(rule) => write!(f, "denied by the rule `{}` ({})", rule.pattern(), rule.place()),
+            RefusalReason::Unanswered(rule) => {
+                write!(f, "the rule `{rule}` wants an answer, and there is nobody to ask")
+            }
+            RefusalReason::NotGranted => f.write_str("no rule grants it"),
+            RefusalReason::Carrier { does } => {
+                write!(f, "a prefix pattern does not cover it, because it {does}")
+            }
+            RefusalReason::Narrowed { skill, says } => write!(f, "the skill {skill} narrows it away: {says}"),
+            RefusalReason::ProducedOption { word } => {
+                write!(f, "the word `{word}` comes from a glob or a substitution and would be an option nobody wrote")
+            }
+            RefusalReason::Write { path } => write!(f, "writing `{path}` needs a grant"),
+            RefusalReason::Unmounted { path } => {
+                write!(f, "it runs without a grant of its own, so it sees no files, and it named `{path}`")
+            }
+            RefusalReason::Revoked => f.write_str("the grant was revoked before it ran"),
+        }
+    }
+}
+
+/// Why a skill cannot be invoked; the numbers are those of the Skill tool's errors.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillRefusal {
+    /// Error 2: a rule denies it.
+    #[error("`{name}` is denied by the rule `{rule}`")]
+    Denied {
+        /// The skill.
+        name: String,
+        /// The rule.
+        rule: Rule,
+    },
+    /// Error 3: somebody has to agree, and nobody did.
+    #[error("`{name}` needs an agreement because of {because}, and there is nobody to ask")]
+    Unanswered {
+        /// The skill.
+        name: String,
+        /// What makes it need one.
+        because: String,
+        /// Rules that would allow it.
+        suggestions: Vec<String>,
+    },
+    /// Error 4: the author keeps models from invoking it.
+    #[error("`{name}` is not for models to invoke; ask the user to type it")]
+    NotForModels {
+        /// The skill.
+        name: String,
+    },
+    /// Error 6: the author keeps users from invoking it.
+    #[error("`{name}` is not for users to invoke")]
+    NotForUsers {
+        /// The skill.
+        name: String,
+    },
+    /// Error 2: a part that decides over authority cannot be read.
+    #[error("`{name}` cannot be invoked: {because}")]
+    Broken {
+        /// The skill.
+        name: String,
+        /// Which part.
+        because: String,
+    },
+}
+
+impl SkillRefusal {
+    /// The number of the Skill tool's error.
+    #[must_use]
+    pub fn number(&self) -> u8 {
+        match self {
+            SkillRefusal::Denied { .. } | SkillRefusal::Broken { .. } => 2,
+            SkillRefusal::Unanswered { .. } => 3,
+            SkillRefusal::NotForModels { .. } => 4,
+            SkillRefusal::NotForUsers { .. } => 6,
+        }
+    }
+
+    /// Rules that would allow it.
+    #[must_use]
+    pub fn suggestions(&self) -> &[String] {
+        match self {
+            SkillRefusal::Unanswered { suggestions, .. } => suggestions,
+            _ => &[],
+        }
+    }
+}
