@@ -1,0 +1,185 @@
+use crate::load::PathDiagnostic;
+use crate::repository;
+use crate::root::{RootKind, SkillRoot, canonicalize_ambient};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use skillgate_core::Source;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where to look. Whoever calls knows the environment and the command line; this is what they say.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Discovery {
+    /// The project's directory; `None` looks for no project skills.
+    pub project: Option<PathBuf>,
+    /// The user's home; `None` looks for no user skills.
+    pub home: Option<PathBuf>,
+    /// The user's configuration directory, when it is not `.claude` in the home (`CLAUDE_CONFIG_DIR`).
+    pub config_dir: Option<PathBuf>,
+    /// The administrator's directory, as `/etc/skillgate`; `None` where managed skills are switched off.
+    pub managed: Option<PathBuf>,
+    /// Further directories for this run (`--add-dir`).
+    pub additional: Vec<PathBuf>,
+    /// Further directories that links in the user's, additional and managed roots may lead into. A project's never may.
+    pub link_roots: Vec<PathBuf>,
+}
+
+/// The places that exist for a [`Discovery`], whether there is something in them or not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Discovered {
+    /// The roots by precedence of the profile `safe`; those of the project nearest first.
+    pub roots: Vec<SkillRoot>,
+    /// The project, when there is one.
+    pub project: Option<Project>,
+    /// What was found on the way.
+    pub diagnostics: Vec<PathDiagnostic>,
+}
+
+/// A project's place, without links.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Project {
+    /// The directory that was named.
+    pub path: PathBuf,
+    /// The outermost directory that belongs to it: the repository's root, or `path` itself.
+    pub root: PathBuf,
+}
+
+/// A place that was named and is not there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DiscoveryError {
+    /// There is no such directory.
+    #[error("there is no directory `{}`", .path.display())]
+    Missing {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// It is no directory.
+    #[error("`{}` is not a directory", .path.display())]
+    NotDirectory {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// It cannot be opened.
+    #[error("`{}` cannot be opened", .path.display())]
+    Unreadable {
+        /// What was named.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+/// Lists the directories that may hold skills:
+///
+/// - managed: `.claude/skills`;
+/// - project: `.claude/skills`, `.agents/skills` and `.claude/commands` in the project and in each directory above it up to
+///   the repository's root, never above the home; without a repository in the project alone;
+/// - additional: `.claude/skills` and `.agents/skills` in each;
+/// - user: `skills` and `commands` in the configuration directory, and `.agents/skills` in the home.
+///
+/// # Errors
+/// A [`DiscoveryError`] when the project or an additional directory is not there: a person named it.
+pub fn discover_roots_ambient(discovery: &Discovery) -> Result<Discovered, DiscoveryError> {
+    let home = discovery.home.as_deref().map(real_or_absolute);
+    let mut roots = Vec::new();
+    let mut diagnostics = Vec::new();
+
+    if let Some(managed) = &discovery.managed {
+        let managed = real_or_absolute(managed);
+        let links = with(&discovery.link_roots, [&managed]);
+        roots.push(root(Source::Managed, RootKind::Skills, managed.join(".claude/skills"), &links));
+    }
+
+    let user = user_roots(discovery, home.as_deref());
+    let project = match &discovery.project {
+        None => None,
+        Some(named) => {
+            let path = existing_dir(named)?;
+            let (levels, foreign) = repository::levels_ambient(&path, home.as_deref());
+            diagnostics.extend(foreign.map(|(path, diagnostic)| PathDiagnostic { path, diagnostic }));
+            let outermost = levels.last().cloned().unwrap_or_else(|| path.clone());
+            for level in &levels {
+                roots.extend(project_roots(level, &outermost));
+            }
+            Some(Project { path, root: outermost })
+        }
+    };
+    // In a project that is the home itself, the user's own directories stay the user's.
+    roots.retain(|root| root.source != Source::Project || !user.iter().any(|users| users.path == root.path));
+
+    for named in &discovery.additional {
+        let path = existing_dir(named)?;
+        let links = with(&discovery.link_roots, [&path]);
+        for place in [".claude/skills", ".agents/skills"] {
+            roots.push(root(Source::Additional, RootKind::Skills, path.join(place), &links));
+        }
+    }
+    roots.extend(user);
+    Ok(Discovered { roots, project, diagnostics })
+}
+
+/// The project that a directory belongs to, without looking for skills.
+///
+/// # Errors
+/// A [`DiscoveryError`] when the directory is not there.
+pub fn project_ambient(path: &Path, home: Option<&Path>) -> Result<Project, DiscoveryError> {
+    let path = existing_dir(path)?;
+    let home = home.map(real_or_absolute);
+    let (levels, _) = repository::levels_ambient(&path, home.as_deref());
+    let root = levels.last().cloned().unwrap_or_else(|| path.clone());
+    Ok(Project { path, root })
+}
+
+fn user_roots(discovery: &Discovery, home: Option<&Path>) -> Vec<SkillRoot> {
+    let config = discovery.config_dir.as_deref().map(real_or_absolute);
+    let config = config.or_else(|| home.map(|home| home.join(".claude")));
+    let links = with(&discovery.link_roots, home.iter().copied().chain(config.as_deref()));
+    let mut roots = Vec::new();
+    if let Some(config) = &config {
+        roots.push(root(Source::User, RootKind::Skills, config.join("skills"), &links));
+    }
+    if let Some(home) = home {
+        roots.push(root(Source::User, RootKind::Skills, home.join(".agents/skills"), &links));
+    }
+    if let Some(config) = &config {
+        roots.push(root(Source::User, RootKind::Commands, config.join("commands"), &links));
+    }
+    roots
+}
+
+fn project_roots(level: &Path, outermost: &Path) -> [SkillRoot; 3] {
+    let links = [outermost.to_path_buf()];
+    [
+        root(Source::Project, RootKind::Skills, level.join(".claude/skills"), &links),
+        root(Source::Project, RootKind::Skills, level.join(".agents/skills"), &links),
+        root(Source::Project, RootKind::Commands, level.join(".claude/commands"), &links),
+    ]
+}
+
+fn root(source: Source, kind: RootKind, path: PathBuf, links: &[PathBuf]) -> SkillRoot {
+    SkillRoot { source, kind, path, link_roots: links.to_vec() }
+}
+
+fn with<P: AsRef<Path>>(general: &[PathBuf], own: impl IntoIterator<Item = P>) -> Vec<PathBuf> {
+    own.into_iter().map(|path| path.as_ref().to_path_buf()).chain(general.iter().cloned()).collect()
+}
+
+/// A directory that has to be there, without links.
+fn existing_dir(named: &Path) -> Result<PathBuf, DiscoveryError> {
+    let opened =
+        canonicalize_ambient(named).and_then(|real| Dir::open_ambient_dir(&real, ambient_authority()).map(|_| real));
+    opened.map_err(|source| {
+        let path = named.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::NotFound => DiscoveryError::Missing { path },
+            io::ErrorKind::NotADirectory => DiscoveryError::NotDirectory { path },
+            _ => DiscoveryError::Unreadable { path, source },
+        }
+    })
+}
+
+/// A place that need not be there, without links as far as it is.
+fn real_or_absolute(path: &Path) -> PathBuf {
+    canonicalize_ambient(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
+}

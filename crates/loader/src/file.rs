@@ -1,0 +1,166 @@
+//! Reading one regular file, bounded, without waiting for anybody.
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use skillgate_core::{Code, Diagnostic};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadFault {
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// It is a directory, fifo, socket or device.
+    #[error("it is {0}, not a regular file")]
+    NotRegular(&'static str),
+    /// It is larger than the limit; nothing of it was used.
+    #[error("it has more than {limit} bytes, the limit for a skill's file")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The system refused.
+    #[error("it cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl ReadFault {
+    /// The fault as a finding about the file.
+    #[must_use]
+    pub fn diagnostic(&self) -> Diagnostic {
+        let (code, help) = match self {
+            ReadFault::NotRegular(_) => (Code::FileNotRegular, "replace it by a text file"),
+            ReadFault::TooLarge { .. } => {
+                (Code::FileTooLarge, "move what is not needed at once into files beside it and name them in the text")
+            }
+            ReadFault::NotFound | ReadFault::Io(_) => (Code::FileUnreadable, "make the file readable"),
+        };
+        Diagnostic::new(code, self.to_string()).help(help)
+    }
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) identity: Option<Identity>,
+}
+
+/// Which file it is, whatever it is called: all bits of device and inode.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Identity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    /// Whether other names of the same file exist on the disk.
+    pub(crate) hard_linked: bool,
+}
+
+/// Reads a file that a person named, following links as the person's own shell would.
+///
+/// # Errors
+/// A [`ReadFault`]; nothing is cut at the limit, and a fifo without a writer is refused, not waited for.
+pub fn read_file_ambient(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
+    let file = File::open_ambient_with(path, &options(), ambient_authority()).map_err(fault)?;
+    Ok(read(file, max_bytes)?.bytes)
+}
+
+/// Opens beneath a handle; a link is followed as long as it stays there.
+pub(crate) fn open(dir: &Dir, path: &Path) -> io::Result<File> {
+    dir.open_with(path, &options())
+}
+
+pub(crate) fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt;
+        use rustix::fs::OFlags;
+        // A fifo would wait for its writer, and a terminal could become this process's own.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        #[expect(clippy::cast_possible_wrap, reason = "both flags are small positive numbers")]
+        options.custom_flags(flags.bits() as i32);
+    }
+    options
+}
+
+pub(crate) fn read(mut file: File, max_bytes: u64) -> Result<Contents, ReadFault> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(ReadFault::NotRegular(describe(&metadata)));
+    }
+    let too_large = || ReadFault::TooLarge { limit: max_bytes };
+    let size = metadata.len();
+    if size > max_bytes {
+        return Err(too_large());
+    }
+    // One byte more than the size, so that the end is seen without growing the buffer.
+    let mut bytes = Vec::with_capacity(usize::try_from(size).map_or(0, |size| size + 1));
+    // The file may have grown since.
+    (&mut file).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(too_large());
+    }
+    Ok(Contents { bytes, identity: identity(&metadata) })
+}
+
+/// The fault of an open that failed.
+pub(crate) fn fault(error: io::Error) -> ReadFault {
+    // Opening a socket for reading gives `ENXIO`.
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
+        return ReadFault::NotRegular("a socket or a device");
+    }
+    match error.kind() {
+        io::ErrorKind::NotFound => ReadFault::NotFound,
+        io::ErrorKind::IsADirectory => ReadFault::NotRegular("a directory"),
+        _ => ReadFault::Io(error),
+    }
+}
+
+fn describe(metadata: &Metadata) -> &'static str {
+    if metadata.is_dir() {
+        return "a directory";
+    }
+    #[cfg(unix)]
+    {
+        use cap_std::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        if kind.is_fifo() {
+            return "a fifo";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no such numbers")]
+pub(crate) fn identity(metadata: &Metadata) -> Option<Identity> {
+    use cap_std::fs::MetadataExt;
+    Some(Identity { device: metadata.dev(), inode: metadata.ino(), hard_linked: metadata.nlink() > 1 })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_metadata: &Metadata) -> Option<Identity> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// The kernel's own files say that they are empty, as a file does that grows after it was looked at.
+    #[test]
+    fn the_limit_holds_while_a_file_grows() {
+        let open = || File::open_ambient_with("/proc/self/status", &options(), ambient_authority()).expect("open");
+        assert_eq!(open().metadata().expect("metadata").len(), 0);
+        assert!(matches!(read(open(), 10), Err(ReadFault::TooLarge { limit: 10 })));
+        assert!(!read(open(), 1 << 20).expect("fits").bytes.is_empty(), "control");
+    }
+}

@@ -1,0 +1,189 @@
+use crate::dedupe::{self, Entry};
+use crate::entry::{self, Candidate, Outcome};
+use crate::links::Places;
+use crate::root::{OpenRoot, RootKind, RootState};
+use crate::{SkillRoot, SkillRoots, commands, document, skills_dir};
+use skillgate_core::{Code, CommandName, Diagnostic, LoadFailure, Profile, Severity, Skill, SkillId};
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// How files are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LoadOptions {
+    /// Which description of the format is followed.
+    pub profile: Profile,
+    /// Largest skill file, bytes (`skill_file_bytes` of the policy).
+    pub max_file_bytes: u64,
+    /// Largest header, bytes (`header_bytes` of the policy).
+    pub max_header_bytes: u64,
+    /// Threads that read; few files are read by one whatever this says.
+    pub threads: NonZero<usize>,
+}
+
+impl Default for LoadOptions {
+    /// The built-in numbers of the policy, and two threads.
+    fn default() -> Self {
+        const TWO: NonZero<usize> = NonZero::new(2).expect("two is not zero");
+        Self { profile: Profile::default(), max_file_bytes: 1 << 20, max_header_bytes: 1 << 16, threads: TWO }
+    }
+}
+
+/// What a load found, in an order that depends on names alone.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Loaded {
+    /// The skills, by root in the order of the roots and by name within one.
+    pub skills: Vec<Skill>,
+    /// What was meant as a skill and cannot be read.
+    pub failures: Vec<LoadFailure>,
+    /// The other ways by which a skill's file was found; each file loads once.
+    pub duplicates: Vec<Duplicate>,
+    /// Findings about roots and directories.
+    pub diagnostics: Vec<PathDiagnostic>,
+}
+
+/// A second way to a file that was loaded already.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Duplicate {
+    /// The way that was not taken.
+    pub path: PathBuf,
+    /// The way that was.
+    pub of: PathBuf,
+}
+
+/// A finding about a place that is no skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PathDiagnostic {
+    /// The place.
+    pub path: PathBuf,
+    /// The finding.
+    pub diagnostic: Diagnostic,
+}
+
+/// Opens one root and loads what is in it.
+#[must_use]
+pub fn load_root_ambient(root: &SkillRoot, options: &LoadOptions) -> Loaded {
+    SkillRoots::open_ambient([root.clone()]).load(options)
+}
+
+/// Fewer files than this are not worth a thread.
+const FILES_PER_THREAD: usize = 128;
+
+impl SkillRoots {
+    /// Reads every root. A file reached twice is loaded once: a direct way is taken before one through a link, and a source
+    /// whose trust does not depend on the project before the project.
+    #[must_use]
+    pub fn load(&self, options: &LoadOptions) -> Loaded {
+        let mut loaded = Loaded::default();
+        let mut entries = Vec::new();
+        for (index, root) in self.roots.iter().enumerate() {
+            load_root(index, root, options, &mut entries, &mut loaded);
+        }
+        let (skills, duplicates) = dedupe::once_each(entries);
+        loaded.skills = skills;
+        loaded.duplicates = duplicates;
+        loaded
+    }
+}
+
+fn load_root(index: usize, root: &OpenRoot, options: &LoadOptions, entries: &mut Vec<Entry>, loaded: &mut Loaded) {
+    let spec = &root.spec;
+    let mut report = |path: PathBuf, diagnostic| loaded.diagnostics.push(PathDiagnostic { path, diagnostic });
+    let (dir, places) = match &root.state {
+        RootState::Missing => return,
+        RootState::Failed(diagnostic) => return report(spec.path.clone(), diagnostic.clone()),
+        RootState::Open { dir, places } => (dir, places),
+    };
+    let candidates = match spec.kind {
+        RootKind::Skills => match skills_dir::candidates(dir, &spec.path) {
+            Ok(candidates) => candidates,
+            Err(error) => {
+                let message = format!("the directory cannot be read: {error}");
+                return report(spec.path.clone(), Diagnostic::new(Code::FileUnreadable, message));
+            }
+        },
+        RootKind::Commands => {
+            let (candidates, diagnostics) = commands::candidates(dir, &spec.path, places);
+            loaded.diagnostics.extend(diagnostics);
+            candidates
+        }
+    };
+    for (candidate, outcome) in candidates.iter().zip(read_all(&candidates, spec, places, options)) {
+        match outcome {
+            Read::Skill(mut entry) => {
+                entry.root = index;
+                entries.push(*entry);
+            }
+            Read::Nothing => {}
+            Read::Vanished => loaded.diagnostics.push(PathDiagnostic {
+                path: candidate.path.clone(),
+                diagnostic: Diagnostic::new(Code::FileUnreadable, "it was removed while the skills were read")
+                    .severity(Severity::Info),
+            }),
+            Read::Failed(diagnostic) => loaded.failures.push(LoadFailure {
+                source: spec.source,
+                name: candidate.name.clone(),
+                path: candidate.path.clone(),
+                diagnostic,
+            }),
+        }
+    }
+}
+
+enum Read {
+    Skill(Box<Entry>),
+    Nothing,
+    Vanished,
+    Failed(Diagnostic),
+}
+
+/// Reads the candidates in their order, the work shared by threads when there is enough of it.
+fn read_all(candidates: &[Candidate], spec: &SkillRoot, places: &Places, options: &LoadOptions) -> Vec<Read> {
+    let threads = options.threads.get().min(candidates.len() / FILES_PER_THREAD).max(1);
+    let read_share = |share: &[Candidate]| -> Vec<Read> {
+        share.iter().map(|candidate| read_one(candidate, spec, places, options)).collect()
+    };
+    if threads == 1 {
+        return read_share(candidates);
+    }
+    std::thread::scope(|scope| {
+        let shares: Vec<_> = candidates
+            .chunks(candidates.len().div_ceil(threads))
+            .map(|share| scope.spawn(move || read_share(share)))
+            .collect();
+        shares
+            .into_iter()
+            .flat_map(|share| share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+fn read_one(candidate: &Candidate, spec: &SkillRoot, places: &Places, options: &LoadOptions) -> Read {
+    let read = match entry::read(candidate, places, options.max_file_bytes) {
+        Outcome::Read(read) => read,
+        Outcome::NotASkill => return Read::Nothing,
+        Outcome::Vanished => return Read::Vanished,
+        Outcome::Failed(diagnostic) => return Read::Failed(diagnostic),
+    };
+    let command = match command_name(candidate) {
+        Ok(command) => command,
+        Err(diagnostic) => return Read::Failed(*diagnostic),
+    };
+    let identity = read.contents.identity;
+    let id = SkillId { source: spec.source, command };
+    let mut skill = document::skill(id, spec.kind.loaded_from(), read, options);
+    skill.diagnostics.extend(candidate.diagnostics.iter().cloned());
+    Read::Skill(Box::new(Entry { skill, root: 0, linked: candidate.linked, identity }))
+}
+
+fn command_name(candidate: &Candidate) -> Result<CommandName, Box<Diagnostic>> {
+    let invalid = |reason: String| {
+        Box::new(
+            Diagnostic::new(Code::CommandNameInvalid, reason)
+                .help("rename it; the name is what the skill is called by"),
+        )
+    };
+    if !candidate.name_is_text {
+        return Err(invalid("the name is not UTF-8".into()));
+    }
+    CommandName::new(candidate.name.as_str()).map_err(|error| invalid(error.to_string()))
+}

@@ -1,0 +1,14 @@
+//! What the loader makes of trees of files, good and bad.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a fixture is made and looked at with `std::fs`, not through the code under test"
+)]
+
+mod bodies;
+mod commands;
+mod discovery;
+mod order;
+mod skills;
+mod tree;

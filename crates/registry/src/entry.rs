@@ -1,0 +1,156 @@
+use skillgate_core::{Guarded, Skill, Source};
+use std::fmt;
+
+/// One skill of the catalogue, whether or not its name leads to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    pub(crate) skill: Skill,
+    pub(crate) qualified_name: String,
+    pub(crate) state: State,
+}
+
+impl Entry {
+    /// The skill.
+    #[must_use]
+    pub fn skill(&self) -> &Skill {
+        &self.skill
+    }
+
+    /// The name that always leads to this skill: `source:name`, with `#2`, `#3` … for further ones of the same source.
+    #[must_use]
+    pub fn qualified_name(&self) -> &str {
+        &self.qualified_name
+    }
+
+    /// What became of it.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Whether the listing, the search and the Skill tool name it to a model.
+    #[must_use]
+    pub fn is_offered_to_model(&self) -> bool {
+        // A description that was taken from the text is not the author's word for what comes from elsewhere.
+        let frontmatter = &self.skill.frontmatter;
+        let own_words = frontmatter.description.is_some() || frontmatter.when_to_use.is_some();
+        let needs_own_words = matches!(self.skill.id.source, Source::Plugin | Source::Mcp);
+        matches!(self.state, State::Active | State::Hidden)
+            && self.skill.model_invocable()
+            && (own_words || !needs_own_words)
+    }
+
+    /// Whether a person may invoke it by its qualified name: the bare name leads elsewhere when it is shadowed.
+    #[must_use]
+    pub fn is_open_to_user(&self) -> bool {
+        let usable = match &self.state {
+            State::Active | State::Conditional | State::Hidden | State::Shadowed { .. } => true,
+            State::Untrusted | State::Disabled { .. } | State::Broken => false,
+        };
+        usable && self.skill.user_invocable()
+    }
+}
+
+/// What became of a skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum State {
+    /// Its name leads to it.
+    Active,
+    /// Its name leads to it; by itself it becomes active only when a file that its `paths` name is touched.
+    Conditional,
+    /// Its name leads to it, and its author keeps it out of the user's list (`user-invocable: false`).
+    Hidden,
+    /// Its name leads to another skill.
+    Shadowed {
+        /// Qualified name of the skill that took the name.
+        by: String,
+        /// Why that one.
+        reason: ShadowReason,
+    },
+    /// The policy switches it off.
+    Disabled {
+        /// The pattern that does.
+        pattern: String,
+    },
+    /// It is the project's, and the project is not trusted.
+    Untrusted,
+    /// Its header is lost; the text can be read, and nothing else.
+    Broken,
+}
+
+impl State {
+    /// The state in one word, as it is written in output.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            State::Active => "active",
+            State::Conditional => "conditional",
+            State::Hidden => "hidden",
+            State::Shadowed { .. } => "shadowed",
+            State::Disabled { .. } => "disabled",
+            State::Untrusted => "untrusted",
+            State::Broken => "broken",
+        }
+    }
+
+    /// Whether the skill takes part when a name is given.
+    pub(crate) fn competes(&self) -> bool {
+        !matches!(self, State::Disabled { .. } | State::Untrusted | State::Broken)
+    }
+}
+
+/// The state with its reason, in words.
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())?;
+        match self {
+            State::Active => Ok(()),
+            State::Conditional => f.write_str(": becomes active when a file that its `paths` name is touched"),
+            State::Hidden => f.write_str(": its author keeps it out of the user's list"),
+            State::Shadowed { by, reason } => write!(f, " by `{by}`: {reason}"),
+            State::Disabled { pattern } => write!(f, " by the policy: `{pattern}`"),
+            State::Untrusted => f.write_str(": the project is not trusted"),
+            State::Broken => f.write_str(": its header cannot be read"),
+        }
+    }
+}
+
+/// Why one skill of a name goes before another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ShadowReason {
+    /// Its source goes before the other's.
+    Source {
+        /// The source that goes first.
+        winner: Source,
+        /// The source that stands back.
+        loser: Source,
+    },
+    /// In one source a skill goes before a legacy command.
+    SkillBeforeCommand,
+    /// In one source the nearer directory goes first.
+    NearerRoot,
+    /// Nothing else tells them apart: the path decides.
+    Path,
+}
+
+impl fmt::Display for ShadowReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShadowReason::Source { winner, loser } => write!(f, "{winner} goes before {loser}"),
+            ShadowReason::SkillBeforeCommand => f.write_str("a skill goes before a command"),
+            ShadowReason::NearerRoot => f.write_str("its directory is nearer"),
+            ShadowReason::Path => f.write_str("its path sorts first"),
+        }
+    }
+}
+
+/// Whether the skill waits for a file to be touched. A `paths` that cannot be read waits for ever.
+pub(crate) fn is_conditional(skill: &Skill) -> bool {
+    match &skill.frontmatter.paths {
+        Guarded::Absent => false,
+        Guarded::Present(paths) => !paths.value.iter().all(|path| path.value == "**"),
+        Guarded::Unreadable(_) => true,
+    }
+}

@@ -1,0 +1,17 @@
+use crate::NamePattern;
+use skillgate_core::Profile;
+use std::path::PathBuf;
+
+/// What the host decided about the skills as a whole.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CatalogueOptions {
+    /// Decides over the order of the sources.
+    pub profile: Profile,
+    /// Whether the host trusts the project; without, its skills are listed, shadow nothing and are never offered.
+    pub trusted_project: bool,
+    /// Skills that the policy switches off.
+    pub disabled: Vec<NamePattern>,
+    /// The directories of skills in the order of their nearness, as the loader gives them. Decides between skills of one
+    /// source and kind; a skill below none of them comes last.
+    pub root_order: Vec<PathBuf>,
+}
