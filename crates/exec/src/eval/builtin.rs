@@ -1,0 +1,272 @@
+//! The commands of the shell itself.
+
+use super::{Abort, Eval, Flow, Io, Shell, Variable, echo, resolve, test};
+use crate::mounts::normalise;
+use skillgate_policy::{Provenance, Provider};
+
+/// Names of the built-ins, sorted.
+const BUILTINS: &[&str] = &[
+    ":", "[", "break", "cd", "command", "continue", "echo", "exit", "export", "false", "pwd", "read", "set", "test",
+    "true", "type", "unset", "which",
+];
+
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.binary_search(&name).is_ok()
+}
+
+/// Runs a built-in; its status is left in the shell.
+pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flow> {
+    let Some((name, arguments)) = vector.split_first() else { return Ok(Flow::Next) };
+    let before = shell.status;
+    shell.status = 0;
+    match name.as_str() {
+        ":" | "true" => {}
+        "false" => shell.status = 1,
+        "echo" => {
+            let text = echo::text(arguments);
+            if !shell.write(&io.stdout, text.as_bytes())? {
+                shell.status = 1;
+            }
+        }
+        "pwd" => {
+            let text = format!("{}\n", shell.directory);
+            shell.write(&io.stdout, text.as_bytes())?;
+        }
+        "test" | "[" => return test::run(shell, vector, io),
+        "cd" => change_directory(shell, arguments, io)?,
+        "export" => {
+            for argument in arguments {
+                let (name, value) = match argument.split_once('=') {
+                    Some((name, value)) => (name, Some(value)),
+                    None => (argument.as_str(), None),
+                };
+                if !is_name(name) {
+                    shell.complain(io, &format!("export: `{argument}`: not a valid identifier"))?;
+                    shell.status = 1;
+                    continue;
+                }
+                let old = shell.variables.get(name).cloned();
+                let (value, provenance) = match (value, old) {
+                    // A value on the command line may hold anything that was produced.
+                    (Some(value), _) => (value.to_owned(), Provenance::Expansion),
+                    (None, Some(old)) => (old.value, old.provenance),
+                    (None, None) => (String::new(), Provenance::Author),
+                };
+                shell.variables.insert(name.to_owned(), Variable { value, provenance, exported: true });
+            }
+        }
+        "unset" => {
+            for name in arguments.iter().filter(|name| *name != "-v") {
+                shell.variables.remove(name);
+            }
+        }
+        "exit" => {
+            let status = arguments.first().map_or(Some(before), |text| status_of(text));
+            return Err(Abort::Exit(status.unwrap_or(2)));
+        }
+        "break" | "continue" => {
+            let levels = arguments.first().map_or(Some(1), |text| text.parse().ok().filter(|n| *n > 0));
+            let Some(levels) = levels else {
+                shell.complain(io, &format!("{name}: loop count must be a positive number"))?;
+                return Err(Abort::Exit(1));
+            };
+            let levels: u32 = levels;
+            return Ok(match (shell.loops, name.as_str()) {
+                (0, _) => Flow::Next,
+                (loops, "break") => Flow::Break(levels.min(loops)),
+                (loops, _) => Flow::Continue(levels.min(loops)),
+            });
+        }
+        "set" => set_options(shell, arguments, io)?,
+        "read" => read_line(shell, arguments, io)?,
+        "which" => {
+            for name in arguments.iter().filter(|name| !name.starts_with('-')) {
+                match resolve(name, shell.shared.backends) {
+                    (Provider::Nobody, _) => shell.status = 1,
+                    (Provider::BuiltIn, "shell") if !has_program(shell, name) => shell.status = 1,
+                    _ => {
+                        let text = format!("/usr/bin/{name}\n");
+                        shell.write(&io.stdout, text.as_bytes())?;
+                    }
+                }
+            }
+            if arguments.is_empty() {
+                shell.status = 1;
+            }
+        }
+        "command" | "type" => describe(shell, name, arguments, io)?,
+        _ => shell.status = 127,
+    }
+    Ok(Flow::Next)
+}
+
+/// `exit` takes the number modulo 256.
+fn status_of(text: &str) -> Option<u8> {
+    text.parse::<i64>().ok().and_then(|number| u8::try_from(number.rem_euclid(256)).ok())
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a program of the name exists beside the built-in.
+fn has_program(shell: &Shell<'_>, name: &str) -> bool {
+    shell.shared.backends.iter().any(|backend| backend.provider(name).is_some())
+}
+
+fn change_directory(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
+    let target = match arguments {
+        [] => shell.variables.get("HOME").map(|home| home.value.clone()).unwrap_or_default(),
+        [dash] if dash == "-" => shell.variables.get("OLDPWD").map(|old| old.value.clone()).unwrap_or_default(),
+        [dashes, target] if dashes == "--" => target.clone(),
+        [target] => target.clone(),
+        _ => {
+            shell.complain(io, "cd: too many arguments")?;
+            shell.status = 1;
+            return Ok(());
+        }
+    };
+    let path = normalise(&shell.absolute(&target));
+    let rules = shell.shared.gate.paths();
+    let located = shell.shared.scene.mounts.locate(&path);
+    let reason = match located.map(|located| located.metadata(rules, true)) {
+        Some(Ok(metadata)) if metadata.is_dir() => None,
+        Some(Ok(_)) => Some("Not a directory"),
+        Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Some("No such file or directory"),
+        Some(Err(_)) => Some("Permission denied"),
+        None => Some("No such file or directory"),
+    };
+    match reason {
+        None => {
+            let old = std::mem::replace(&mut shell.directory, path);
+            shell.assign("OLDPWD", old, Provenance::Author);
+        }
+        Some(reason) => {
+            shell.complain(io, &format!("cd: {target}: {reason}"))?;
+            shell.status = 1;
+        }
+    }
+    Ok(())
+}
+
+fn set_options(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let on = argument.starts_with('-');
+        let letters = argument.strip_prefix(['-', '+']).unwrap_or_default();
+        let mut known = !letters.is_empty();
+        for letter in letters.chars() {
+            match letter {
+                'e' => shell.exit_on_error = on,
+                'u' => shell.fail_on_unset = on,
+                'o' => match arguments.next().map(String::as_str) {
+                    Some("pipefail") => shell.pipe_fail = on,
+                    Some("errexit") => shell.exit_on_error = on,
+                    Some("nounset") => shell.fail_on_unset = on,
+                    _ => known = false,
+                },
+                _ => known = false,
+            }
+        }
+        if !known {
+            shell.complain(io, &format!("set: {argument}: only -e, -u and -o pipefail are supported"))?;
+            return Err(Abort::Exit(2));
+        }
+    }
+    Ok(())
+}
+
+/// `read [-r] NAME…`: one line, byte by byte, so that the rest of the stream is left to the next reader.
+fn read_line(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
+    let raw = arguments.iter().any(|argument| argument == "-r");
+    let names: Vec<&String> = arguments.iter().filter(|argument| *argument != "-r").collect();
+    if let Some(bad) = names.iter().find(|name| !is_name(name)) {
+        shell.complain(io, &format!("read: `{bad}`: only -r and variable names are supported"))?;
+        return Err(Abort::Exit(2));
+    }
+    let limit = usize::try_from(shell.shared.run.limits().output_bytes).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    let mut complete = false;
+    while bytes.len() < limit {
+        match io.stdin.read(1).map_err(|stop| super::stopped("read", stop))?.first() {
+            None => break,
+            Some(b'\n') if !raw && bytes.last() == Some(&b'\\') => drop(bytes.pop()),
+            Some(b'\n') => {
+                complete = true;
+                break;
+            }
+            Some(byte) => bytes.push(*byte),
+        }
+    }
+    let mut line = String::from_utf8_lossy(&bytes).into_owned();
+    if !raw {
+        line = line.replace('\\', "");
+    }
+    let mut rest = line.trim_matches([' ', '\t']);
+    for (index, name) in names.iter().enumerate() {
+        let value = if index + 1 == names.len() {
+            std::mem::take(&mut rest)
+        } else {
+            let (word, after) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+            rest = after.trim_start_matches([' ', '\t']);
+            word
+        };
+        shell.assign(name, value.to_owned(), Provenance::Expansion);
+    }
+    if names.is_empty() {
+        shell.assign("REPLY", line, Provenance::Expansion);
+    }
+    shell.status = u8::from(!complete);
+    Ok(())
+}
+
+/// `command -v NAME…` and `type NAME…`.
+fn describe(shell: &mut Shell<'_>, own: &str, arguments: &[String], io: &Io) -> Eval<()> {
+    let names = match arguments.split_first() {
+        Some((option, names)) if own == "command" && matches!(option.as_str(), "-v" | "-V") => names,
+        _ if own == "type" => arguments,
+        _ => {
+            shell.complain(io, "command: only `command -v NAME` is supported")?;
+            return Err(Abort::Exit(2));
+        }
+    };
+    for name in names {
+        let text = match (resolve(name, shell.shared.backends), own) {
+            ((Provider::Nobody, _), "type") => {
+                shell.complain(io, &format!("type: {name}: not found"))?;
+                shell.status = 1;
+                continue;
+            }
+            ((Provider::Nobody, _), _) => {
+                shell.status = 1;
+                continue;
+            }
+            ((Provider::BuiltIn, _), "type") => format!("{name} is a shell builtin\n"),
+            ((Provider::BuiltIn, _), _) if name != "which" => format!("{name}\n"),
+            (_, "type") => format!("{name} is /usr/bin/{name}\n"),
+            _ => format!("/usr/bin/{name}\n"),
+        };
+        shell.write(&io.stdout, text.as_bytes())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_for_the_binary_search() {
+        assert!(BUILTINS.is_sorted());
+    }
+
+    #[test]
+    fn exit_statuses_wrap_as_a_shells_do() {
+        assert_eq!(
+            [status_of("3"), status_of("256"), status_of("-1"), status_of("x")],
+            [Some(3), Some(0), Some(255), None]
+        );
+    }
+}

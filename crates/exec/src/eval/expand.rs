@@ -1,0 +1,448 @@
+//! Words to fields: parameters, substitutions, arithmetic, field splitting, and where every character came from.
+
+use super::{Abort, Eval, Io, Shell, stopped};
+use crate::backend::RunError;
+use crate::run::{Bound, Stop};
+use crate::stream::{Capture, Output, Overflow};
+use skillgate_core::HoleValue;
+use skillgate_policy::{Provenance, Word as VectorWord};
+use skillgate_shell::arithmetic::{self, ArithmeticError, ArithmeticExpr, Variables};
+use skillgate_shell::braces::{self, BraceLimits};
+use skillgate_shell::pattern::{Pattern, PatternPiece};
+use skillgate_shell::{List, Parameter, ParameterName, ParameterOperation, Special, UnsetRule, Word, WordPart};
+use std::sync::Arc;
+
+/// A run of text that is either quoted or active.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) quoted: bool,
+}
+
+/// One field while it is put together.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Field {
+    pub(super) pieces: Vec<Piece>,
+    /// Where the word's beginning came from, which decides whether it may be an option.
+    pub(super) provenance: Provenance,
+    /// Whether any of it was produced.
+    produced: bool,
+}
+
+impl Field {
+    fn new() -> Self {
+        Self { pieces: Vec::new(), provenance: Provenance::Author, produced: false }
+    }
+
+    /// Where the text as a whole came from: a variable's value may be split later, and then any part of it begins a word.
+    pub(super) fn whole_provenance(&self) -> Provenance {
+        if self.produced { Provenance::Expansion } else { self.provenance }
+    }
+
+    fn push(&mut self, text: &str, quoted: bool, provenance: Provenance) {
+        if provenance == Provenance::Expansion && !text.is_empty() {
+            self.produced = true;
+            // What stands before the first produced character decides: `--since=$(…)` is the author's option, `$(…)` and
+            // `-$(…)` are nobody's.
+            let dashes_only = self.pieces.iter().all(|piece| piece.text.chars().all(|c| c == '-'));
+            if dashes_only {
+                self.provenance = Provenance::Expansion;
+            }
+        } else if provenance == Provenance::Argument && self.provenance == Provenance::Author {
+            self.provenance = Provenance::Argument;
+        }
+        match self.pieces.last_mut() {
+            Some(last) if last.quoted == quoted => last.text.push_str(text),
+            _ => self.pieces.push(Piece { text: text.to_owned(), quoted }),
+        }
+    }
+
+    /// Adds another field as quoted text, piece by piece, so that what it says of its beginning is kept.
+    fn append(&mut self, field: Field) {
+        let (text, produced) = (field.text(), field.produced);
+        self.push(&text, true, field.provenance);
+        self.produced |= produced;
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+    }
+}
+
+/// The fields of one word.
+#[derive(Default)]
+struct Fields {
+    done: Vec<Field>,
+    current: Option<Field>,
+}
+
+impl Fields {
+    fn push(&mut self, text: &str, quoted: bool, provenance: Provenance) {
+        if quoted || !text.is_empty() {
+            self.current.get_or_insert_with(Field::new).push(text, quoted, provenance);
+        }
+    }
+
+    fn end_field(&mut self) {
+        self.done.extend(self.current.take());
+    }
+
+    /// Adds text that nobody quoted, splitting it at the characters of IFS.
+    fn split(&mut self, text: &str, ifs: &str, provenance: Provenance) {
+        let white = |c: char| ifs.contains(c) && matches!(c, ' ' | '\t' | '\n');
+        let mut chars = text.chars().peekable();
+        let mut piece = String::new();
+        while let Some(c) = chars.next() {
+            if !ifs.contains(c) {
+                piece.push(c);
+                continue;
+            }
+            self.push(&piece, false, provenance);
+            piece.clear();
+            let mut separators = usize::from(!white(c));
+            while let Some(next) = chars.next_if(|next| white(*next) || (separators == 0 && ifs.contains(*next))) {
+                separators += usize::from(!white(next));
+            }
+            if separators > 0 && self.current.is_none() {
+                // A separator that is not white space makes an empty field.
+                self.current = Some(Field::new());
+            }
+            self.end_field();
+        }
+        self.push(&piece, false, provenance);
+    }
+}
+
+impl<'a> Shell<'a> {
+    /// Expands words to the words of a vector.
+    pub(super) fn words(&mut self, words: &[Word], io: &Io) -> Eval<Vec<VectorWord>> {
+        let limits = self.shared.run.limits();
+        let max_words = usize::try_from(limits.glob_results).unwrap_or(usize::MAX);
+        let max_bytes = usize::try_from(limits.output_bytes).unwrap_or(usize::MAX);
+        let mut vector = Vec::new();
+        for word in words {
+            let alternatives = braces::expand(word, &BraceLimits { max_words, max_bytes })
+                .map_err(|_| RunError::from_bound("brace expansion", Bound::GlobResults(max_words as u64)))?;
+            for word in &alternatives {
+                for field in self.fields(word, io)? {
+                    self.globbed(field, &mut vector)?;
+                }
+                if vector.len() > max_words {
+                    return Err(RunError::from_bound("expansion", Bound::GlobResults(max_words as u64)).into());
+                }
+            }
+        }
+        Ok(vector)
+    }
+
+    fn fields(&mut self, word: &Word, io: &Io) -> Eval<Vec<Field>> {
+        let mut fields = Fields::default();
+        for part in &word.parts {
+            self.part(part, false, &mut fields, io)?;
+        }
+        fields.end_field();
+        Ok(fields.done)
+    }
+
+    /// Expands a word to one text, without splitting and without pathname expansion.
+    pub(super) fn text(&mut self, word: &Word, io: &Io) -> Eval<String> {
+        Ok(self.pieces(word, io)?.text())
+    }
+
+    /// As [`Shell::text`], keeping what was quoted.
+    pub(super) fn pieces(&mut self, word: &Word, io: &Io) -> Eval<Field> {
+        self.parts_as_one(&word.parts, io)
+    }
+
+    pub(super) fn parts_as_one(&mut self, parts: &[WordPart], io: &Io) -> Eval<Field> {
+        let mut one = Field::new();
+        for part in parts {
+            match part {
+                WordPart::Literal { text, .. } => one.push(text, false, Provenance::Author),
+                WordPart::Parameter(_) | WordPart::Substitution { .. } | WordPart::Arithmetic { .. } => {
+                    // Quoted while it is expanded, so that it is not split; active afterwards, as in a `case` pattern.
+                    let mut fields = Fields::default();
+                    self.part(part, true, &mut fields, io)?;
+                    fields.end_field();
+                    for field in fields.done {
+                        one.push(&field.text(), false, field.whole_provenance());
+                    }
+                }
+                part => {
+                    let mut fields = Fields::default();
+                    self.part(part, true, &mut fields, io)?;
+                    fields.end_field();
+                    for field in fields.done {
+                        one.append(field);
+                    }
+                }
+            }
+        }
+        Ok(one)
+    }
+
+    fn part(&mut self, part: &WordPart, quoted: bool, fields: &mut Fields, io: &Io) -> Eval<()> {
+        match part {
+            WordPart::Literal { text, .. } => fields.push(text, quoted, Provenance::Author),
+            WordPart::Quoted { text, .. } => fields.push(text, true, Provenance::Author),
+            WordPart::DoubleQuoted { parts, .. } => {
+                if !only_positionals(parts) {
+                    fields.push("", true, Provenance::Author);
+                }
+                for part in parts {
+                    self.part(part, true, fields, io)?;
+                }
+            }
+            WordPart::Parameter(parameter) => self.parameter(parameter, quoted, fields, io)?,
+            WordPart::Substitution { list, .. } => {
+                let text = self.substitution(list, io)?;
+                self.insert(&text, quoted, Provenance::Expansion, fields);
+            }
+            WordPart::Arithmetic { expr, .. } => {
+                let value = self.arithmetic(expr, io)?;
+                // A number below zero would be an option that nobody wrote.
+                self.insert(&value.to_string(), quoted, Provenance::Expansion, fields);
+            }
+            WordPart::Tilde { user: None, .. } => {
+                let home = self.variables.get("HOME").map(|home| (home.value.clone(), home.provenance));
+                let (home, provenance) = home.unwrap_or((String::new(), Provenance::Author));
+                fields.push(&home, true, provenance);
+            }
+            WordPart::Tilde { user: Some(user), .. } => fields.push(&format!("~{user}"), true, Provenance::Author),
+            WordPart::Hole { index, quoted: in_quotes, .. } => {
+                let hole = self.shared.holes.get(*index).map(|hole| hole.value.clone());
+                match hole {
+                    Some(HoleValue::Words { text, .. }) if quoted || *in_quotes => {
+                        fields.push(&text, true, Provenance::Argument);
+                    }
+                    Some(HoleValue::Words { words, .. }) => {
+                        for (i, word) in words.iter().enumerate() {
+                            if i > 0 {
+                                fields.end_field();
+                            }
+                            fields.push(word, true, Provenance::Argument);
+                        }
+                    }
+                    Some(HoleValue::Word(word)) => fields.push(&word, true, Provenance::Argument),
+                    Some(HoleValue::Missing) | None => {
+                        if quoted || *in_quotes {
+                            fields.push("", true, Provenance::Argument);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(&self, text: &str, quoted: bool, provenance: Provenance, fields: &mut Fields) {
+        if quoted {
+            fields.push(text, true, provenance);
+        } else {
+            let ifs = self.variables.get("IFS").map_or(" \t\n", |ifs| ifs.value.as_str());
+            fields.split(text, ifs, provenance);
+        }
+    }
+
+    fn value(&self, name: &ParameterName) -> Option<(String, Provenance)> {
+        let author = |text: String| Some((text, Provenance::Author));
+        match name {
+            ParameterName::Variable(name) => {
+                self.variables.get(name).map(|variable| (variable.value.clone(), variable.provenance))
+            }
+            ParameterName::Positional(0) => author("skillgate".to_owned()),
+            ParameterName::Positional(_) => None,
+            ParameterName::Special(special) => match special {
+                Special::Status => author(self.status.to_string()),
+                Special::Count => author("0".to_owned()),
+                Special::Process => author("1".to_owned()),
+                Special::Options | Special::At | Special::Star => author(String::new()),
+                Special::Background => None,
+            },
+        }
+    }
+
+    fn parameter(&mut self, parameter: &Parameter, quoted: bool, fields: &mut Fields, io: &Io) -> Eval<()> {
+        let many = matches!(parameter.name, ParameterName::Special(Special::At | Special::Star));
+        let value = self.value(&parameter.name);
+        let (text, provenance) = match &parameter.operation {
+            ParameterOperation::Unset { rule, or_empty, word } => {
+                let absent = value.as_ref().is_none_or(|(text, _)| (*or_empty || many) && text.is_empty());
+                match (rule, absent, value) {
+                    (UnsetRule::Default, true, _) | (UnsetRule::Alternative, false, _) => {
+                        for part in &word.parts {
+                            match part {
+                                WordPart::Literal { text, .. } if !quoted => {
+                                    self.insert(text, false, Provenance::Author, fields);
+                                }
+                                part => self.part(part, quoted, fields, io)?,
+                            }
+                        }
+                        return Ok(());
+                    }
+                    (UnsetRule::Alternative, true, _) => (String::new(), Provenance::Author),
+                    (UnsetRule::Assign, true, _) => {
+                        let field = self.pieces(word, io)?;
+                        if let ParameterName::Variable(name) = &parameter.name {
+                            self.assign(name, field.text(), field.whole_provenance());
+                        }
+                        (field.text(), field.whole_provenance())
+                    }
+                    (UnsetRule::Fail, true, _) => {
+                        let message = self.text(word, io)?;
+                        let message = if message.is_empty() { "parameter not set".to_owned() } else { message };
+                        self.complain(io, &message)?;
+                        return Err(Abort::Exit(1));
+                    }
+                    (_, false, Some(value)) => value,
+                    (_, false, None) => return Ok(()),
+                }
+            }
+            operation => {
+                let Some((text, provenance)) = value else {
+                    if self.fail_on_unset {
+                        self.complain(io, "unbound variable")?;
+                        return Err(Abort::Exit(1));
+                    }
+                    let length = matches!(operation, ParameterOperation::Length);
+                    let text = if length { "0" } else { "" };
+                    self.insert(text, quoted, Provenance::Author, fields);
+                    return Ok(());
+                };
+                if many && !matches!(operation, ParameterOperation::Length) {
+                    // There are no positional parameters, so `"$@"` is no field at all.
+                    return Ok(());
+                }
+                let (text, produced) = self.operate(operation, &text, io)?;
+                (text, if produced { Provenance::Expansion } else { provenance })
+            }
+        };
+        self.insert(&text, quoted, provenance, fields);
+        Ok(())
+    }
+
+    /// The value after an operation, and whether the operation put something produced into it.
+    fn operate(&mut self, operation: &ParameterOperation, text: &str, io: &Io) -> Eval<(String, bool)> {
+        let mut produced = false;
+        let text = match operation {
+            ParameterOperation::Value | ParameterOperation::Unset { .. } => text.to_owned(),
+            ParameterOperation::Length => text.chars().count().to_string(),
+            ParameterOperation::Remove { side, longest, pattern } => {
+                self.pattern(pattern, io)?.remove(text, *side, *longest).to_owned()
+            }
+            ParameterOperation::Replace { scope, pattern, replacement } => {
+                let replacement = self.pieces(replacement, io)?;
+                produced = replacement.whole_provenance() == Provenance::Expansion;
+                let replaced = self.pattern(pattern, io)?.replace(text, &replacement.text(), *scope);
+                self.bounded(replaced)?
+            }
+            ParameterOperation::Substring { offset, length } => {
+                let chars: Vec<char> = text.chars().collect();
+                let size = i64::try_from(chars.len()).unwrap_or(i64::MAX);
+                let offset = self.arithmetic(offset, io)?;
+                let start = if offset < 0 { size + offset } else { offset.min(size) };
+                let end = match length {
+                    None => size,
+                    Some(length) => match self.arithmetic(length, io)? {
+                        length if length < 0 => size.saturating_add(length),
+                        length => start.saturating_add(length).min(size),
+                    },
+                };
+                let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+                range.filter(|(start, end)| start <= end).map(|(s, e)| chars[s..e].iter().collect()).unwrap_or_default()
+            }
+            ParameterOperation::Case { upper, all } => {
+                let change = |c: char| -> String {
+                    if *upper { c.to_uppercase().collect() } else { c.to_lowercase().collect() }
+                };
+                let mut chars = text.chars();
+                if *all {
+                    chars.map(change).collect()
+                } else {
+                    chars.next().map(change).into_iter().chain(std::iter::once(chars.collect())).collect()
+                }
+            }
+        };
+        Ok((text, produced))
+    }
+
+    fn bounded(&self, text: String) -> Eval<String> {
+        let limit = self.shared.run.limits().output_bytes;
+        if text.len() as u64 > limit {
+            return Err(RunError::from_bound("expansion", Bound::Output(limit)).into());
+        }
+        Ok(text)
+    }
+
+    /// Runs a list in a subshell and takes its output, without the newlines at its end.
+    pub(super) fn substitution(&mut self, list: &List, io: &Io) -> Eval<String> {
+        let capture = Capture::new(self.shared.run.limits().output_bytes, Overflow::Stop);
+        let inner_io = Io { stdout: Output::Capture(Arc::clone(&capture)), ..io.clone() };
+        let mut inner = self.clone();
+        inner.exit_on_error = false;
+        inner.finish(|shell| shell.list(list, &inner_io, false))?;
+        self.status = inner.status;
+        self.substituted = true;
+        self.decided_by = inner.decided_by;
+        let (mut bytes, _) = capture.take();
+        bytes.retain(|byte| *byte != 0);
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text.trim_end_matches('\n').to_owned())
+    }
+
+    pub(super) fn arithmetic(&mut self, expr: &ArithmeticExpr, io: &Io) -> Eval<i64> {
+        let mut texts = Vec::new();
+        for part in &expr.expansions {
+            texts.push(self.parts_as_one(std::slice::from_ref(part), io)?.text());
+        }
+        match arithmetic::evaluate(expr, &texts, &mut Names(self)) {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                self.complain(io, &error.to_string())?;
+                Err(Abort::Exit(1))
+            }
+        }
+    }
+
+    pub(super) fn compile(&mut self, field: &Field, io: &Io) -> Eval<Pattern> {
+        match compile(&field.pieces) {
+            Ok(pattern) => Ok(pattern),
+            Err(error) => {
+                self.complain(io, &error)?;
+                Err(Abort::Exit(1))
+            }
+        }
+    }
+}
+
+/// `"$@"` alone, which is no field when there are no positional parameters.
+fn only_positionals(parts: &[WordPart]) -> bool {
+    matches!(parts, [WordPart::Parameter(parameter)] if parameter.name == ParameterName::Special(Special::At))
+}
+
+pub(super) fn compile(pieces: &[Piece]) -> Result<Pattern, String> {
+    let pieces: Vec<PatternPiece<'_>> = pieces
+        .iter()
+        .map(|piece| if piece.quoted { PatternPiece::Quoted(&piece.text) } else { PatternPiece::Active(&piece.text) })
+        .collect();
+    Pattern::compile(&pieces).map_err(|error| error.to_string())
+}
+
+struct Names<'s, 'a>(&'s mut Shell<'a>);
+
+impl Variables for Names<'_, '_> {
+    fn get(&mut self, name: &str) -> Option<String> {
+        self.0.variables.get(name).map(|variable| variable.value.clone())
+    }
+
+    fn set(&mut self, name: &str, value: i64) -> Result<(), ArithmeticError> {
+        self.0.assign(name, value.to_string(), Provenance::Author);
+        Ok(())
+    }
+}
+
+impl RunError {
+    fn from_bound(command: &str, bound: Bound) -> Self {
+        stopped(command, Stop::Bound(bound))
+    }
+}

@@ -1,0 +1,426 @@
+//! The evaluator: walks the tree, expands words, and hands each vector to the gate and then to a backend.
+
+mod builtin;
+mod echo;
+mod expand;
+mod glob;
+mod redirect;
+mod simple;
+mod test;
+
+use crate::audit::AuditSink;
+use crate::backend::{Backend, RunError};
+use crate::executor::{CommandRecord, Scene};
+use crate::run::{Bound, Run, Stop};
+use crate::stream::{Input, Output, WriteError, pipe};
+use skillgate_core::Hole;
+use skillgate_policy::{Gate, Provenance, Provider};
+use skillgate_shell::{AndOr, Command, CompoundCommand, CompoundKind, Connector, List, Pipeline, Program, Word};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+pub(crate) use redirect::is_free_target;
+
+/// The stack of a thread that evaluates a stage, bytes: deep enough for the nesting that the parser lets through, with a
+/// guest on top.
+const STAGE_STACK: usize = 8 << 20;
+
+/// What all parts of one run share.
+pub(crate) struct Shared<'a> {
+    pub(crate) gate: &'a Gate,
+    pub(crate) backends: &'a [Arc<dyn Backend>],
+    pub(crate) audit: &'a dyn AuditSink,
+    pub(crate) scene: &'a Scene,
+    pub(crate) run: &'a Arc<Run>,
+    pub(crate) holes: &'a [Hole],
+    pub(crate) records: Mutex<Vec<CommandRecord>>,
+}
+
+/// The streams of one command.
+#[derive(Clone)]
+pub(crate) struct Io {
+    pub(crate) stdin: Input,
+    /// The file that `stdin` is, when a redirection opened one: it is not for commands that see streams only.
+    pub(crate) stdin_file: Option<String>,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
+}
+
+/// Why evaluation cannot go on where it is.
+enum Abort {
+    /// The run is over.
+    Run(RunError),
+    /// This shell or subshell ends with a status.
+    Exit(u8),
+}
+
+impl From<RunError> for Abort {
+    fn from(error: RunError) -> Self {
+        Abort::Run(error)
+    }
+}
+
+type Eval<T> = Result<T, Abort>;
+
+/// What happens after a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    Break(u32),
+    Continue(u32),
+}
+
+#[derive(Clone)]
+struct Variable {
+    value: String,
+    provenance: Provenance,
+    exported: bool,
+}
+
+/// The state of a shell; a subshell works on a copy.
+#[derive(Clone)]
+struct Shell<'a> {
+    shared: &'a Shared<'a>,
+    variables: HashMap<String, Variable>,
+    directory: String,
+    status: u8,
+    /// Whether the words of the current command ran a substitution, whose status then counts.
+    substituted: bool,
+    /// The vector that gave the status.
+    decided_by: Option<Vec<String>>,
+    exit_on_error: bool,
+    fail_on_unset: bool,
+    pipe_fail: bool,
+    loops: u32,
+}
+
+/// Runs a program and gives its status and the vector that gave it.
+pub(crate) fn run(shared: &Shared<'_>, program: &Program, io: Io) -> Result<(u8, Option<Vec<String>>), RunError> {
+    let variable = |value: &String| Variable { value: value.clone(), provenance: Provenance::Author, exported: true };
+    let mut shell = Shell {
+        shared,
+        variables: shared.scene.environment.iter().map(|(name, value)| (name.clone(), variable(value))).collect(),
+        directory: shared.scene.directory.clone(),
+        status: 0,
+        substituted: false,
+        decided_by: None,
+        exit_on_error: false,
+        fail_on_unset: false,
+        pipe_fail: false,
+        loops: 0,
+    };
+    shell.finish(|shell| shell.list(program, &io, false))?;
+    Ok((shell.status, shell.decided_by))
+}
+
+/// Who offers a command, and the name of what runs it.
+pub(crate) fn resolve(name: &str, backends: &[Arc<dyn Backend>]) -> (Provider, &'static str) {
+    if builtin::is_builtin(name) {
+        return (Provider::BuiltIn, "shell");
+    }
+    let offer = |backend: &Arc<dyn Backend>| backend.provider(name).map(|provider| (provider, backend.name()));
+    let found = backends.iter().find_map(offer);
+    match found {
+        Some((_, backend)) if name == "printf" => (Provider::BuiltIn, backend),
+        Some(found) => found,
+        None => (Provider::Nobody, "none"),
+    }
+}
+
+fn stopped(command: &str, stop: Stop) -> RunError {
+    RunError::Stopped { command: command.to_owned(), stop }
+}
+
+impl<'a> Shell<'a> {
+    /// Evaluates to the end of this shell: an exit inside ends it, and only it.
+    fn finish(&mut self, evaluate: impl FnOnce(&mut Self) -> Eval<Flow>) -> Result<(), RunError> {
+        match evaluate(self) {
+            Ok(_) => Ok(()),
+            Err(Abort::Exit(status)) => {
+                self.status = status;
+                Ok(())
+            }
+            Err(Abort::Run(error)) => Err(error),
+        }
+    }
+
+    fn list(&mut self, list: &List, io: &Io, condition: bool) -> Eval<Flow> {
+        for item in &list.items {
+            match self.and_or(&item.and_or, io, condition)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn and_or(&mut self, and_or: &AndOr, io: &Io, condition: bool) -> Eval<Flow> {
+        let last = and_or.rest.len();
+        let mut flow = self.pipeline(&and_or.first, io, condition || last > 0)?;
+        for (index, (connector, pipeline)) in and_or.rest.iter().enumerate() {
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+            let wanted = match connector {
+                Connector::And => self.status == 0,
+                Connector::Or => self.status != 0,
+            };
+            if wanted {
+                flow = self.pipeline(pipeline, io, condition || index + 1 < last)?;
+            }
+        }
+        Ok(flow)
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, io: &Io, condition: bool) -> Eval<Flow> {
+        let condition = condition || pipeline.negated;
+        let flow = match pipeline.stages.as_slice() {
+            [only] => self.command(only, io, condition)?,
+            stages => {
+                self.stages(stages, &pipeline.stderr_too, io)?;
+                Flow::Next
+            }
+        };
+        if pipeline.negated {
+            self.status = u8::from(self.status == 0);
+        } else if self.status != 0 && self.exit_on_error && !condition {
+            return Err(Abort::Exit(self.status));
+        }
+        Ok(flow)
+    }
+
+    fn stages(&mut self, stages: &[Command], stderr_too: &[bool], io: &Io) -> Eval<()> {
+        let run = self.shared.run;
+        let limit = run.limits().pipeline_stages;
+        if stages.len() > limit as usize {
+            return Err(stopped("a pipeline", Stop::Bound(Bound::PipelineStages(limit))).into());
+        }
+        let mut inputs = vec![(io.stdin.clone(), io.stdin_file.clone())];
+        let mut outputs = Vec::new();
+        for _ in 1..stages.len() {
+            let (reader, writer) = pipe(run);
+            inputs.push((Input::Pipe(reader), None));
+            outputs.push(Output::Pipe(writer));
+        }
+        outputs.push(io.stdout.clone());
+        let mut jobs: Vec<(Shell<'a>, &Command, Io)> = stages
+            .iter()
+            .zip(inputs)
+            .zip(outputs)
+            .enumerate()
+            .map(|(index, ((stage, (stdin, stdin_file)), stdout))| {
+                let joined = stderr_too.get(index).copied().unwrap_or(false);
+                let stderr = if joined { stdout.clone() } else { io.stderr.clone() };
+                (self.clone(), stage, Io { stdin, stdin_file, stdout, stderr })
+            })
+            .collect();
+        let ended: Vec<Result<Shell<'a>, RunError>> = std::thread::scope(|scope| {
+            let Some((last, last_stage, last_io)) = jobs.pop() else { return Vec::new() };
+            let mut threads = Vec::new();
+            for (shell, stage, io) in jobs {
+                let thread = std::thread::Builder::new()
+                    .name("skillgate-stage".to_owned())
+                    .stack_size(STAGE_STACK)
+                    .spawn_scoped(scope, move || shell.stage(stage, io));
+                threads.push(thread.map_err(|error| {
+                    run.cancel();
+                    RunError::Host { doing: "starting a pipeline".to_owned(), reason: error.to_string() }
+                }));
+            }
+            let last = last.stage(last_stage, last_io);
+            let mut ended: Vec<_> = threads
+                .into_iter()
+                .map(|thread| match thread {
+                    Ok(thread) => thread.join().unwrap_or_else(|_| {
+                        Err(RunError::Host {
+                            doing: "running a stage of a pipeline".to_owned(),
+                            reason: "it panicked".to_owned(),
+                        })
+                    }),
+                    Err(error) => Err(error),
+                })
+                .collect();
+            ended.push(last);
+            ended
+        });
+        // The error that started it is not the cancellation of the others.
+        let cancelled = |error: &RunError| matches!(error, RunError::Stopped { stop: Stop::Cancelled, .. });
+        if let Some(error) = ended.iter().filter_map(|end| end.as_ref().err()).min_by_key(|error| cancelled(error)) {
+            return Err(error.clone().into());
+        }
+        let shells: Vec<_> = ended.into_iter().filter_map(Result::ok).collect();
+        let deciding = if self.pipe_fail { shells.iter().rev().find(|shell| shell.status != 0) } else { None };
+        if let Some(shell) = deciding.or(shells.last()) {
+            self.status = shell.status;
+            self.decided_by.clone_from(&shell.decided_by);
+        }
+        Ok(())
+    }
+
+    /// Runs one stage of a pipeline in a shell of its own. The other stages end with it when it fails.
+    fn stage(mut self, command: &Command, io: Io) -> Result<Self, RunError> {
+        let run = self.shared.run;
+        match self.finish(|shell| shell.command(command, &io, false)) {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                run.cancel();
+                Err(error)
+            }
+        }
+    }
+
+    fn command(&mut self, command: &Command, io: &Io, condition: bool) -> Eval<Flow> {
+        match command {
+            Command::Simple(simple) => self.simple(simple, io),
+            Command::Compound(compound) => self.compound(compound, io, condition),
+            // Programs with functions are refused before anything runs.
+            Command::Function(_) => Ok(Flow::Next),
+        }
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand, io: &Io, condition: bool) -> Eval<Flow> {
+        let Some(io) = self.redirected(&compound.redirects, io)? else { return Ok(Flow::Next) };
+        match &compound.kind {
+            CompoundKind::Group(list) => self.list(list, &io, condition),
+            CompoundKind::Subshell(list) => {
+                let mut inner = self.clone();
+                inner.finish(|shell| shell.list(list, &io, condition))?;
+                self.status = inner.status;
+                self.decided_by = inner.decided_by;
+                Ok(Flow::Next)
+            }
+            CompoundKind::If { branches, otherwise } => {
+                for (test, then) in branches {
+                    match self.list(test, &io, true)? {
+                        Flow::Next => {}
+                        flow => return Ok(flow),
+                    }
+                    if self.status == 0 {
+                        return self.list(then, &io, condition);
+                    }
+                }
+                self.status = 0;
+                otherwise.as_ref().map_or(Ok(Flow::Next), |list| self.list(list, &io, condition))
+            }
+            CompoundKind::For { variable, words, body } => {
+                let words = match words {
+                    Some(words) => self.words(words, &io)?,
+                    None => Vec::new(),
+                };
+                self.status = 0;
+                self.looped(|shell| {
+                    for word in words {
+                        shell.turn()?;
+                        shell.assign(variable, word.text, word.provenance);
+                        match shell.list(body, &io, condition)? {
+                            Flow::Break(n) => return Ok(leave(Flow::Break(n))),
+                            Flow::Continue(n) if n > 1 => return Ok(leave(Flow::Continue(n))),
+                            Flow::Continue(_) | Flow::Next => {}
+                        }
+                    }
+                    Ok(Flow::Next)
+                })
+            }
+            CompoundKind::While { until, condition: test, body } => self.looped(|shell| {
+                let mut status = 0;
+                loop {
+                    shell.turn()?;
+                    let mut flow = shell.list(test, &io, true)?;
+                    if flow == Flow::Next {
+                        if (shell.status == 0) == *until {
+                            shell.status = status;
+                            return Ok(Flow::Next);
+                        }
+                        flow = shell.list(body, &io, condition)?;
+                        status = shell.status;
+                    }
+                    match flow {
+                        Flow::Break(n) => return Ok(leave(Flow::Break(n))),
+                        Flow::Continue(n) if n > 1 => return Ok(leave(Flow::Continue(n))),
+                        Flow::Continue(_) | Flow::Next => {}
+                    }
+                }
+            }),
+            CompoundKind::Case { subject, arms } => {
+                let subject = self.text(subject, &io)?;
+                self.status = 0;
+                for arm in arms {
+                    for pattern in &arm.patterns {
+                        if self.pattern(pattern, &io)?.matches(&subject) {
+                            return self.list(&arm.body, &io, condition);
+                        }
+                    }
+                }
+                Ok(Flow::Next)
+            }
+            CompoundKind::Conditional(test) => {
+                let holds = self.conditional(test, &io)?;
+                self.decide(u8::from(!holds), vec!["[[".to_owned()]);
+                Ok(Flow::Next)
+            }
+            CompoundKind::Arithmetic(expr) => {
+                let value = self.arithmetic(expr, &io)?;
+                self.decide(u8::from(value == 0), vec!["((".to_owned()]);
+                Ok(Flow::Next)
+            }
+        }
+    }
+
+    fn looped(&mut self, turns: impl FnOnce(&mut Self) -> Eval<Flow>) -> Eval<Flow> {
+        self.loops += 1;
+        let flow = turns(self);
+        self.loops -= 1;
+        flow
+    }
+
+    fn turn(&mut self) -> Eval<()> {
+        self.shared.run.count_loop_turn().map_err(|stop| stopped("a loop", stop).into())
+    }
+
+    fn decide(&mut self, status: u8, vector: Vec<String>) {
+        self.status = status;
+        self.decided_by = Some(vector);
+    }
+
+    fn assign(&mut self, name: &str, value: String, provenance: Provenance) {
+        let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
+        self.variables.insert(name.to_owned(), Variable { value, provenance, exported });
+    }
+
+    /// Says something on standard error, as a shell does about its own failures.
+    fn complain(&self, io: &Io, message: &str) -> Eval<()> {
+        self.write(&io.stderr, format!("skillgate: {message}\n").as_bytes()).map(drop)
+    }
+
+    /// Writes; `false` when nobody reads.
+    fn write(&self, output: &Output, bytes: &[u8]) -> Eval<bool> {
+        match output.write(bytes) {
+            Ok(()) => Ok(true),
+            Err(WriteError::Closed) => Ok(false),
+            Err(WriteError::Stop(stop)) => Err(stopped("the shell", stop).into()),
+        }
+    }
+
+    /// An absolute path for a path as a command names it.
+    fn absolute(&self, path: &str) -> String {
+        if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.directory.trim_end_matches('/')) }
+    }
+
+    fn pattern(&mut self, word: &Word, io: &Io) -> Eval<skillgate_shell::pattern::Pattern> {
+        let pieces = self.pieces(word, io)?;
+        self.compile(&pieces, io)
+    }
+}
+
+/// What a loop that is left passes on to the one around it.
+fn leave(flow: Flow) -> Flow {
+    match flow {
+        Flow::Break(n) if n > 1 => Flow::Break(n - 1),
+        Flow::Continue(n) if n > 1 => Flow::Continue(n - 1),
+        _ => Flow::Next,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make the files that programs see")]
+mod tests;

@@ -1,0 +1,143 @@
+use super::{Eval, Flow, Io, Shell, Variable, builtin, resolve, stopped};
+use crate::audit::AuditEvent;
+use crate::backend::{Job, RunError};
+use crate::executor::CommandRecord;
+use skillgate_policy::{Approved, CommandRequest, Provenance, Provider, Sight};
+use skillgate_shell::SimpleCommand;
+use std::sync::PoisonError;
+use std::time::Instant;
+
+impl Shell<'_> {
+    pub(super) fn simple(&mut self, command: &SimpleCommand, io: &Io) -> Eval<Flow> {
+        self.substituted = false;
+        let words = self.words(&command.words, io)?;
+        let mut assignments = Vec::new();
+        for assignment in &command.assignments {
+            let field = self.pieces(&assignment.value, io)?;
+            let (mut text, mut provenance) = (field.text(), field.whole_provenance());
+            if assignment.append
+                && let Some(variable) = self.variables.get(&assignment.name)
+            {
+                text = format!("{}{text}", variable.value);
+                if variable.provenance == Provenance::Expansion {
+                    provenance = Provenance::Expansion;
+                }
+            }
+            assignments.push((assignment.name.clone(), text, provenance));
+        }
+        let Some(name) = words.first().map(|word| word.text.clone()) else {
+            // Without a command the status is that of the last substitution, or 0.
+            let status = if self.substituted { self.status } else { 0 };
+            self.status = status;
+            for (name, value, provenance) in assignments {
+                self.assign(&name, value, provenance);
+            }
+            if self.redirected(&command.redirects, io)?.is_some() {
+                self.status = status;
+            }
+            return Ok(Flow::Next);
+        };
+        let (provider, backend) = resolve(&name, self.shared.backends);
+        let counted = if backend == "shell" { self.shared.run.check() } else { self.shared.run.count_command() };
+        counted.map_err(|stop| stopped(&name, stop))?;
+        let vector: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        if provider == Provider::Nobody {
+            if let Some(io) = self.redirected(&command.redirects, io)? {
+                self.complain(&io, &format!("{name}: command not found"))?;
+                self.status = 127;
+            }
+            self.decided_by = Some(vector);
+            return Ok(Flow::Next);
+        }
+        let approved = match self.shared.gate.approve(CommandRequest { words, provider }) {
+            Ok(approved) => approved,
+            Err(refusal) => {
+                let event = AuditEvent::Decision {
+                    vector,
+                    decision: refusal.reason.effect().to_string(),
+                    rule: refusal.reason.rule(),
+                };
+                self.record(&event)?;
+                return Err(RunError::from(refusal).into());
+            }
+        };
+        let rule = approved.rule().to_owned();
+        self.record(&AuditEvent::Decision {
+            vector: vector.clone(),
+            decision: "allow".to_owned(),
+            rule: rule.clone(),
+        })?;
+        let Some(io) = self.redirected(&command.redirects, io)? else {
+            self.decided_by = Some(vector);
+            return Ok(Flow::Next);
+        };
+        if let (Sight::StreamsOnly, Some(path)) = (approved.sight(), &io.stdin_file) {
+            return Err(RunError::from(Approved::unmounted_refusal(&vector, path)).into());
+        }
+        let index = {
+            let mut records = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner);
+            records.push(CommandRecord { argv: vector.clone(), rule, backend, status: None, duration_us: 0 });
+            records.len() - 1
+        };
+        let started = Instant::now();
+        let result = if provider == Provider::BuiltIn && backend == "shell" {
+            // Assignments before a built-in hold while it runs; ours read none, so they are not made at all.
+            builtin::run(self, &vector, &io)
+        } else {
+            let environment = self.environment(assignments);
+            let job = Job {
+                directory: &self.directory,
+                environment: &environment,
+                stdin: io.stdin,
+                stdout: io.stdout,
+                stderr: io.stderr,
+                mounts: &self.shared.scene.mounts,
+                run: self.shared.run,
+            };
+            let backend = self.shared.backends.iter().find(|backend| backend.provider(&name).is_some());
+            match backend.map(|backend| backend.run(approved, job)) {
+                Some(Ok(exit)) => {
+                    self.status = exit.code;
+                    Ok(Flow::Next)
+                }
+                Some(Err(error)) => Err(error.into()),
+                None => Err(RunError::Unavailable {
+                    backend: "none",
+                    stage: "resolve",
+                    reason: format!("no backend offers `{name}` any more"),
+                }
+                .into()),
+            }
+        };
+        let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let (status, error) = match &result {
+            Ok(_) => (Some(self.status), None),
+            Err(super::Abort::Exit(status)) => (Some(*status), None),
+            Err(super::Abort::Run(error)) => (None, Some(error.to_string())),
+        };
+        if let Some(record) = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+            record.status = status;
+            record.duration_us = duration_us;
+        }
+        self.decided_by = Some(vector.clone());
+        self.record(&AuditEvent::Command { vector, backend, status, error, duration_us })?;
+        result
+    }
+
+    fn record(&self, event: &AuditEvent) -> Result<(), RunError> {
+        let doing = || "writing the audit record".to_owned();
+        self.shared.audit.record(event).map_err(|reason| RunError::Host { doing: doing(), reason })
+    }
+
+    /// The exported variables, with the assignments before the command.
+    fn environment(&self, assignments: Vec<(String, String, Provenance)>) -> Vec<(String, String)> {
+        let exported = |(name, variable): (&String, &Variable)| {
+            let assigned = assignments.iter().any(|(assigned, ..)| assigned == name);
+            (variable.exported && !assigned).then(|| (name.clone(), variable.value.clone()))
+        };
+        let mut environment: Vec<_> = self.variables.iter().filter_map(exported).collect();
+        environment.extend(assignments.iter().map(|(name, value, _)| (name.clone(), value.clone())));
+        environment.sort_unstable();
+        environment
+    }
+}

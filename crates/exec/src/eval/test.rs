@@ -1,0 +1,269 @@
+//! `test`, `[` and `[[`.
+
+use super::{Eval, Flow, Io, Shell};
+use cap_std::fs::Metadata;
+use skillgate_shell::{BinaryTest, Conditional, ConditionalKind, UnaryTest};
+
+/// `test` and `[`: the status is left in the shell; 2 for words that are no test.
+pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flow> {
+    let words: Vec<&str> = vector[1..].iter().map(String::as_str).collect();
+    let words = match (vector[0].as_str(), words.split_last()) {
+        ("[", Some((&"]", words))) => words.to_vec(),
+        ("[", _) => {
+            shell.complain(io, "[: missing `]`")?;
+            shell.status = 2;
+            return Ok(Flow::Next);
+        }
+        _ => words,
+    };
+    let mut parser = Words { shell, words: &words, at: 0, depth: 0 };
+    let result = parser.any().filter(|_| parser.at == words.len());
+    shell.status = match result {
+        Some(holds) => u8::from(!holds),
+        None if words.is_empty() => 1,
+        None => {
+            shell.complain(io, &format!("test: {}: not a test that can be read", words.join(" ")))?;
+            2
+        }
+    };
+    Ok(Flow::Next)
+}
+
+/// Nesting of `!` and parentheses that is still read.
+const MAX_DEPTH: u32 = 64;
+
+/// Recursive descent over the words: `-o`, `-a`, `!`, parentheses, tests.
+struct Words<'s, 'a, 'w> {
+    shell: &'s Shell<'a>,
+    words: &'w [&'w str],
+    at: usize,
+    depth: u32,
+}
+
+impl Words<'_, '_, '_> {
+    fn next_is(&mut self, word: &str) -> bool {
+        let found = self.words.get(self.at) == Some(&word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn any(&mut self) -> Option<bool> {
+        let mut holds = self.all()?;
+        while self.next_is("-o") {
+            holds |= self.all()?;
+        }
+        Some(holds)
+    }
+
+    fn all(&mut self) -> Option<bool> {
+        let mut holds = self.one()?;
+        while self.next_is("-a") {
+            holds &= self.one()?;
+        }
+        Some(holds)
+    }
+
+    fn one(&mut self) -> Option<bool> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let holds = self.one_within();
+        self.depth -= 1;
+        holds
+    }
+
+    fn one_within(&mut self) -> Option<bool> {
+        let rest = &self.words[self.at..];
+        // How many words there are decides what an operator is, as POSIX has it.
+        if let [left, operator, right, ..] = rest
+            && let Some(test) = binary(operator)
+        {
+            self.at += 3;
+            return self.shell.compare(test, left, right);
+        }
+        match rest {
+            [word] => {
+                self.at += 1;
+                Some(!word.is_empty())
+            }
+            ["!", ..] => {
+                self.at += 1;
+                self.one().map(|holds| !holds)
+            }
+            ["(", ..] => {
+                self.at += 1;
+                let holds = self.any()?;
+                self.next_is(")").then_some(holds)
+            }
+            [operator, operand, ..] => match unary(operator) {
+                Some(test) => {
+                    self.at += 2;
+                    Some(self.shell.holds(test, operand))
+                }
+                None => {
+                    self.at += 1;
+                    Some(!operator.is_empty())
+                }
+            },
+            [] => None,
+        }
+    }
+}
+
+fn unary(operator: &str) -> Option<UnaryTest> {
+    Some(match operator {
+        "-e" | "-a" => UnaryTest::Exists,
+        "-f" => UnaryTest::RegularFile,
+        "-d" => UnaryTest::Directory,
+        "-h" | "-L" => UnaryTest::SymbolicLink,
+        "-p" => UnaryTest::Fifo,
+        "-S" => UnaryTest::Socket,
+        "-b" => UnaryTest::BlockDevice,
+        "-c" => UnaryTest::CharacterDevice,
+        "-s" => UnaryTest::SizeAboveZero,
+        "-r" => UnaryTest::Readable,
+        "-w" => UnaryTest::Writable,
+        "-x" => UnaryTest::Executable,
+        "-t" => UnaryTest::Terminal,
+        "-v" => UnaryTest::VariableSet,
+        "-z" => UnaryTest::Empty,
+        "-n" => UnaryTest::NotEmpty,
+        _ => return None,
+    })
+}
+
+fn binary(operator: &str) -> Option<BinaryTest> {
+    Some(match operator {
+        "=" | "==" => BinaryTest::Matches,
+        "!=" => BinaryTest::DoesNotMatch,
+        "<" => BinaryTest::Before,
+        ">" => BinaryTest::After,
+        "-eq" => BinaryTest::Equal,
+        "-ne" => BinaryTest::NotEqual,
+        "-lt" => BinaryTest::Less,
+        "-le" => BinaryTest::LessOrEqual,
+        "-gt" => BinaryTest::Greater,
+        "-ge" => BinaryTest::GreaterOrEqual,
+        "-nt" => BinaryTest::Newer,
+        "-ot" => BinaryTest::Older,
+        "-ef" => BinaryTest::SameFile,
+        _ => return None,
+    })
+}
+
+impl Shell<'_> {
+    pub(super) fn conditional(&mut self, conditional: &Conditional, io: &Io) -> Eval<bool> {
+        Ok(match &conditional.kind {
+            ConditionalKind::Not(inner) => !self.conditional(inner, io)?,
+            ConditionalKind::All(parts) => {
+                for part in parts {
+                    if !self.conditional(part, io)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            ConditionalKind::Any(parts) => {
+                for part in parts {
+                    if self.conditional(part, io)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            ConditionalKind::Unary { test, operand } => {
+                let operand = self.text(operand, io)?;
+                self.holds(*test, &operand)
+            }
+            ConditionalKind::Binary { test, left, right } => {
+                let left = self.text(left, io)?;
+                match test {
+                    BinaryTest::Matches => self.pattern(right, io)?.matches(&left),
+                    BinaryTest::DoesNotMatch => !self.pattern(right, io)?.matches(&left),
+                    test => {
+                        let right = self.text(right, io)?;
+                        // Both sides of a number test that are no numbers make it fail, as in bash with a message.
+                        self.compare(*test, &left, &right).unwrap_or(false)
+                    }
+                }
+            }
+        })
+    }
+
+    fn metadata(&self, path: &str, follow: bool) -> Option<Metadata> {
+        let located = self.shared.scene.mounts.locate(&self.absolute(path))?;
+        located.metadata(self.shared.gate.paths(), follow).ok()
+    }
+
+    fn holds(&self, test: UnaryTest, operand: &str) -> bool {
+        let is = |check: &dyn Fn(&Metadata) -> bool| self.metadata(operand, true).is_some_and(|m| check(&m));
+        match test {
+            UnaryTest::Empty => operand.is_empty(),
+            UnaryTest::NotEmpty => !operand.is_empty(),
+            UnaryTest::VariableSet => self.variables.contains_key(operand),
+            // No stream of a sandboxed program is a terminal, and nothing in a mount is a device that can be opened.
+            UnaryTest::Terminal | UnaryTest::BlockDevice | UnaryTest::Socket | UnaryTest::Fifo => false,
+            UnaryTest::CharacterDevice => operand == "/dev/null",
+            UnaryTest::Exists => operand == "/dev/null" || is(&|_| true),
+            UnaryTest::RegularFile => is(&Metadata::is_file),
+            UnaryTest::Directory => is(&Metadata::is_dir),
+            UnaryTest::SymbolicLink => self.metadata(operand, false).is_some_and(|m| m.is_symlink()),
+            UnaryTest::SizeAboveZero => is(&|m| m.len() > 0),
+            UnaryTest::Readable => operand == "/dev/null" || is(&|_| true),
+            UnaryTest::Writable => operand == "/dev/null",
+            UnaryTest::Executable => is(&executable),
+        }
+    }
+
+    /// `None` when a number test has a side that is no number.
+    fn compare(&self, test: BinaryTest, left: &str, right: &str) -> Option<bool> {
+        let numbers = || Some((left.trim().parse::<i64>().ok()?, right.trim().parse::<i64>().ok()?));
+        let times = || {
+            let modified = |path| self.metadata(path, true).and_then(|m| m.modified().ok());
+            (modified(left), modified(right))
+        };
+        Some(match test {
+            BinaryTest::Matches => left == right,
+            BinaryTest::DoesNotMatch => left != right,
+            BinaryTest::Before => left < right,
+            BinaryTest::After => left > right,
+            BinaryTest::Equal => numbers().map(|(l, r)| l == r)?,
+            BinaryTest::NotEqual => numbers().map(|(l, r)| l != r)?,
+            BinaryTest::Less => numbers().map(|(l, r)| l < r)?,
+            BinaryTest::LessOrEqual => numbers().map(|(l, r)| l <= r)?,
+            BinaryTest::Greater => numbers().map(|(l, r)| l > r)?,
+            BinaryTest::GreaterOrEqual => numbers().map(|(l, r)| l >= r)?,
+            BinaryTest::Newer => matches!(times(), (Some(l), Some(r)) if l > r) || matches!(times(), (Some(_), None)),
+            BinaryTest::Older => matches!(times(), (Some(l), Some(r)) if l < r) || matches!(times(), (None, Some(_))),
+            BinaryTest::SameFile => {
+                let same = |l: &Metadata, r: &Metadata| identity(l).is_some() && identity(l) == identity(r);
+                self.metadata(left, true).zip(self.metadata(right, true)).is_some_and(|(l, r)| same(&l, &r))
+            }
+            // Programs with `=~` are refused before anything runs.
+            BinaryTest::Regex => return None,
+        })
+    }
+}
+
+#[cfg(unix)]
+fn executable(metadata: &Metadata) -> bool {
+    use cap_std::fs::PermissionsExt as _;
+    metadata.is_dir() || metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn executable(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use cap_std::fs::MetadataExt as _;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}

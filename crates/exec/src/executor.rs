@@ -1,0 +1,230 @@
+use crate::audit::{AuditSink, NoAudit};
+use crate::backend::{Backend, RunError};
+use crate::eval::{self, Io, Shared};
+use crate::mounts::Mounts;
+use crate::program::Program;
+use crate::run::Run;
+use crate::stream::{Input, Output};
+use serde::Serialize;
+use skillgate_core::{HoleValue, Span};
+use skillgate_policy::{Approved, Gate, Refusal, Sketch, Verdict};
+use skillgate_shell::{Node, RedirectOperator, RedirectTarget, SimpleCommand, Word, WordPart, walk};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What surrounds a program: the directories it may be shown, where it starts, and its environment.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The directories.
+    pub mounts: Arc<Mounts>,
+    /// The absolute path at which the program starts.
+    pub directory: String,
+    /// Environment variables; nothing else is inherited.
+    pub environment: Vec<(String, String)>,
+}
+
+/// The three standard streams of a program.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    /// What it reads.
+    pub stdin: Input,
+    /// Where its output goes.
+    pub stdout: Output,
+    /// Where its messages go.
+    pub stderr: Output,
+}
+
+/// One command of a program as it is decided before anything runs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlannedCommand {
+    /// The words as far as they are known; `Err` is the place of one that is known only later.
+    pub words: Vec<Result<String, Span>>,
+    /// The command in the program's source.
+    pub span: Span,
+    /// The backend that would run it, when its name is known: `shell` for built-ins, `none` for a command nobody offers.
+    pub backend: Option<&'static str>,
+    /// The decision.
+    pub verdict: Result<Verdict, Box<Refusal>>,
+}
+
+/// One command that ran.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CommandRecord {
+    /// The vector.
+    pub argv: Vec<String>,
+    /// The rule that approved it.
+    pub rule: String,
+    /// The backend that ran it; `shell` for built-ins.
+    pub backend: &'static str,
+    /// Its status, when it ended by itself.
+    pub status: Option<u8>,
+    /// Wall time, microseconds.
+    pub duration_us: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// The program's status.
+    pub status: u8,
+    /// The vector of the command that gave the status.
+    pub decided_by: Option<Vec<String>>,
+    /// Every command that ran, in the order in which they started.
+    pub commands: Vec<CommandRecord>,
+}
+
+/// Plans and runs shell programs. Hosts may bring their own; the one of this crate is [`CapabilityShell`].
+pub trait Executor: Send + Sync + fmt::Debug {
+    /// Decides every command of a program as far as its words are known. Nothing runs.
+    fn plan(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand>;
+
+    /// Plans the program and, when nothing in it is refused, runs it to its end.
+    ///
+    /// # Errors
+    /// [`RunError`]; after a refusal none of the output may be used.
+    fn execute(
+        &self,
+        program: &Program,
+        gate: &Gate,
+        scene: &Scene,
+        run: &Arc<Run>,
+        streams: Streams,
+    ) -> Result<Completion, RunError>;
+}
+
+/// Evaluates programs itself and hands commands to its backends, the first that knows a name.
+#[derive(Debug)]
+pub struct CapabilityShell {
+    backends: Vec<Arc<dyn Backend>>,
+    audit: Arc<dyn AuditSink>,
+}
+
+impl CapabilityShell {
+    /// A shell over these backends.
+    #[must_use]
+    pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
+        Self { backends, audit: Arc::new(NoAudit) }
+    }
+
+    /// Records decisions and commands.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Arc<dyn AuditSink>) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    fn plan_command(&self, program: &Program, gate: &Gate, command: &SimpleCommand) -> Option<PlannedCommand> {
+        let words: Vec<_> = command.words.iter().flat_map(|word| sketch(word, program)).collect();
+        if words.is_empty() {
+            return None;
+        }
+        let name = words.first().and_then(|word| word.as_deref().ok());
+        let known = name.map(|name| eval::resolve(name, &self.backends));
+        let sketch = Sketch { words: words.clone(), provider: known.map(|(provider, _)| provider), span: command.span };
+        Some(PlannedCommand {
+            words,
+            span: command.span,
+            backend: known.map(|(_, backend)| backend),
+            verdict: gate.check(&sketch).map_err(Box::new),
+        })
+    }
+}
+
+impl Executor for CapabilityShell {
+    fn plan(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand> {
+        walk(&program.tree)
+            .filter_map(|node| match node {
+                Node::Command(skillgate_shell::Command::Simple(command)) => self.plan_command(program, gate, command),
+                Node::Redirect(redirect) => {
+                    let writes = matches!(
+                        redirect.operator,
+                        RedirectOperator::Write
+                            | RedirectOperator::Append
+                            | RedirectOperator::Clobber
+                            | RedirectOperator::WriteBoth
+                            | RedirectOperator::AppendBoth
+                    );
+                    let RedirectTarget::File(word) = &redirect.target else { return None };
+                    let path = sketch(word, program).into_iter().next()?.ok().filter(|_| writes)?;
+                    if eval::is_free_target(&path) {
+                        return None;
+                    }
+                    let vector = [">".to_owned(), path.clone()];
+                    Some(PlannedCommand {
+                        words: vector.iter().cloned().map(Ok).collect(),
+                        span: redirect.span,
+                        backend: Some("shell"),
+                        verdict: Err(Box::new(Approved::write_refusal(&vector, &path))),
+                    })
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn execute(
+        &self,
+        program: &Program,
+        gate: &Gate,
+        scene: &Scene,
+        run: &Arc<Run>,
+        streams: Streams,
+    ) -> Result<Completion, RunError> {
+        if let Some(refusal) = self.plan(program, gate).into_iter().find_map(|command| command.verdict.err()) {
+            return Err(RunError::Refused(refusal));
+        }
+        let shared = Shared {
+            gate,
+            backends: &self.backends,
+            audit: self.audit.as_ref(),
+            scene,
+            run,
+            holes: &program.holes,
+            records: Mutex::new(Vec::new()),
+        };
+        let io = Io { stdin: streams.stdin, stdin_file: None, stdout: streams.stdout, stderr: streams.stderr };
+        let (status, decided_by) = eval::run(&shared, &program.tree, io)?;
+        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Completion { status, decided_by, commands })
+    }
+}
+
+/// A word as far as it is known before anything runs. A placeholder's value is known.
+fn sketch(word: &Word, program: &Program) -> Vec<Result<String, Span>> {
+    let unknown = || vec![Err(word.span)];
+    if word.has_glob() {
+        return unknown();
+    }
+    // Braces are text until they are expanded.
+    if let Some(text) = word.known_text() {
+        return vec![Ok(text)];
+    }
+    if let [WordPart::Hole { index, quoted: false, .. }] = word.parts.as_slice()
+        && let Some(hole) = program.holes.get(*index)
+    {
+        return match &hole.value {
+            HoleValue::Words { words, .. } => words.iter().cloned().map(Ok).collect(),
+            HoleValue::Word(text) => vec![Ok(text.clone())],
+            HoleValue::Missing => Vec::new(),
+        };
+    }
+    let mut text = String::new();
+    if known_parts(&word.parts, program, &mut text).is_some() { vec![Ok(text)] } else { unknown() }
+}
+
+fn known_parts(parts: &[WordPart], program: &Program, text: &mut String) -> Option<()> {
+    for part in parts {
+        match part {
+            WordPart::Quoted { text: quoted, .. } => text.push_str(quoted),
+            WordPart::Literal { text: literal, .. } if !literal.contains(['{', '}']) => text.push_str(literal),
+            WordPart::DoubleQuoted { parts, .. } => known_parts(parts, program, text)?,
+            WordPart::Hole { index, quoted: true, .. } => match &program.holes.get(*index)?.value {
+                HoleValue::Words { text: typed, .. } => text.push_str(typed),
+                HoleValue::Word(word) => text.push_str(word),
+                HoleValue::Missing => {}
+            },
+            _ => return None,
+        }
+    }
+    Some(())
+}

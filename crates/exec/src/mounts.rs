@@ -1,0 +1,281 @@
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use skillgate_policy::PathRules;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One directory that commands may be shown, read-only, at its own absolute path.
+#[derive(Debug)]
+pub struct Mount {
+    path: String,
+    dir: Dir,
+    /// Only paths below the project are bound by path patterns.
+    is_project: bool,
+}
+
+impl Mount {
+    /// The absolute path at which the directory appears; `/`-separated, without a trailing slash.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// The directories of one run. The handles are opened once, when the run is prepared; a directory that is replaced later is
+/// not followed.
+#[derive(Debug, Default)]
+pub struct Mounts {
+    mounts: Vec<Mount>,
+}
+
+/// Which file a path names: the mount, and the path below it.
+#[derive(Clone, Debug)]
+pub struct Located<'a> {
+    mount: &'a Mount,
+    relative: PathBuf,
+}
+
+impl Mounts {
+    /// No directory at all.
+    #[must_use]
+    pub fn none() -> Arc<Self> {
+        Arc::new(Self::default())
+    }
+
+    /// Opens the project's root and further directories by their paths.
+    ///
+    /// # Errors
+    /// The path that could not be opened as a directory, and why.
+    pub fn open_ambient(project: Option<&Path>, others: &[&Path]) -> Result<Arc<Self>, (PathBuf, io::Error)> {
+        let mut mounts: Vec<Mount> = Vec::new();
+        let wanted = project.map(|path| (path, true)).into_iter().chain(others.iter().map(|path| (*path, false)));
+        for (path, is_project) in wanted {
+            let open = || {
+                let real = std::path::absolute(path)?;
+                let text = real.to_str().ok_or_else(|| io::Error::other("the path is not UTF-8"))?;
+                let text = text.replace('\\', "/");
+                let dir = Dir::open_ambient_dir(&real, ambient_authority())?;
+                Ok((text.trim_end_matches('/').to_owned(), dir))
+            };
+            let (text, dir) = open().map_err(|error| (path.to_owned(), error))?;
+            if !mounts.iter().any(|mount| mount.path == text) {
+                mounts.push(Mount { path: text, dir, is_project });
+            }
+        }
+        // The longest path that contains a file is the mount it is opened through.
+        mounts.sort_by_key(|mount| std::cmp::Reverse(mount.path.len()));
+        Ok(Arc::new(Self { mounts }))
+    }
+
+    /// The mounts, the longest path first.
+    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+        self.mounts.iter()
+    }
+
+    /// The `index`-th mount.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Mount> {
+        self.mounts.get(index)
+    }
+
+    /// Finds the mount that an absolute path lies in. `.` and `..` are taken out as text first, as a shell's `cd` does.
+    #[must_use]
+    pub fn locate(&self, path: &str) -> Option<Located<'_>> {
+        let path = normalise(path);
+        self.mounts.iter().find_map(|mount| {
+            let rest = path.strip_prefix(mount.path.as_str())?;
+            let relative = match rest.strip_prefix('/') {
+                Some(relative) => relative,
+                None if rest.is_empty() => "",
+                None => return None,
+            };
+            Some(Located { mount, relative: PathBuf::from(relative) })
+        })
+    }
+}
+
+/// An absolute path without empty, `.` and `..` components.
+#[must_use]
+pub fn normalise(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+impl Mount {
+    /// The mount's handle together with a path below it.
+    #[must_use]
+    pub fn below(&self, relative: impl Into<PathBuf>) -> Located<'_> {
+        Located { mount: self, relative: relative.into() }
+    }
+}
+
+impl Located<'_> {
+    fn relative(&self) -> &Path {
+        if self.relative.as_os_str().is_empty() { Path::new(".") } else { &self.relative }
+    }
+
+    /// Opens the file or directory, following links only as far as they stay in the mount. Never waits: a FIFO or a device is
+    /// refused after it was opened without blocking.
+    ///
+    /// # Errors
+    /// As the system says; a path that a rule hides is not found.
+    pub fn open(&self, rules: &PathRules) -> io::Result<(File, Metadata)> {
+        let path = self.visible(rules, true)?;
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use cap_std::fs::OpenOptionsExt as _;
+            options.custom_flags(i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0));
+        }
+        let file = self.mount.dir.open_with(&path, &options)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
+        Ok((file, metadata))
+    }
+
+    /// What the path names; the last link is followed on request.
+    ///
+    /// # Errors
+    /// As the system says; a path that a rule hides is not found.
+    pub fn metadata(&self, rules: &PathRules, follow: bool) -> io::Result<Metadata> {
+        let path = self.visible(rules, follow)?;
+        if follow { self.mount.dir.metadata(&path) } else { self.mount.dir.symlink_metadata(&path) }
+    }
+
+    /// Where a link points, as written in it.
+    ///
+    /// # Errors
+    /// As the system says; a path that a rule hides is not found.
+    pub fn read_link(&self, rules: &PathRules) -> io::Result<PathBuf> {
+        let path = self.visible(rules, false)?;
+        self.mount.dir.read_link_contents(&path)
+    }
+
+    /// The names in a directory with their types, hidden ones left out, in no particular order, at most `limit`.
+    ///
+    /// # Errors
+    /// As the system says; `FileTooLarge` for a directory of more names than `limit`.
+    pub fn entries(&self, rules: &PathRules, limit: usize) -> io::Result<Vec<(String, cap_std::fs::FileType)>> {
+        let path = self.visible(rules, true)?;
+        let mut entries = Vec::new();
+        for entry in self.mount.dir.read_dir(&path)? {
+            let entry = entry?;
+            // A name that is not UTF-8 cannot be passed to a guest; it is not there for it.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            if entries.len() == limit {
+                return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+            }
+            if self.entry_is_visible(rules, &path, &name, kind) {
+                entries.push((name, kind));
+            }
+        }
+        Ok(entries)
+    }
+
+    fn entry_is_visible(&self, rules: &PathRules, path: &Path, name: &str, kind: cap_std::fs::FileType) -> bool {
+        if !self.mount.is_project || rules.shows_everything() {
+            return true;
+        }
+        let below = path.join(name);
+        below.to_str().is_some_and(|text| rules.may_read(text.trim_start_matches("./"), kind.is_dir()))
+    }
+
+    /// The path to open: as it is when nothing is hidden, else with its links resolved and checked, so that a link to a hidden
+    /// file is as hidden as the file.
+    fn visible(&self, rules: &PathRules, follow: bool) -> io::Result<PathBuf> {
+        if !self.mount.is_project || rules.shows_everything() {
+            return Ok(self.relative().to_owned());
+        }
+        let real = if follow {
+            self.mount.dir.canonicalize(self.relative())?
+        } else {
+            match (self.relative.parent(), self.relative.file_name()) {
+                (Some(parent), Some(name)) if !parent.as_os_str().is_empty() => {
+                    self.mount.dir.canonicalize(parent)?.join(name)
+                }
+                _ => self.relative().to_owned(),
+            }
+        };
+        let is_directory = self.mount.dir.symlink_metadata(&real)?.is_dir();
+        let text = real.to_str().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        if text == "." || rules.may_read(text, is_directory) {
+            Ok(real)
+        } else {
+            Err(io::Error::from(io::ErrorKind::NotFound))
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make the files that are opened")]
+mod tests {
+    use super::*;
+    use skillgate_policy::{Authority, Effect, Host, Place, Rule};
+
+    fn hiding(pattern: &str) -> PathRules {
+        let rule = Rule::parse(Effect::Deny, pattern, Place::Host).expect("a rule");
+        Authority::of(Host::granting([rule])).path_rules()
+    }
+
+    #[test]
+    fn paths_are_located_in_the_longest_mount() {
+        let outer = tempfile::tempdir().expect("a directory");
+        let inner = outer.path().join("inner");
+        std::fs::create_dir(&inner).expect("a directory");
+        let mounts = Mounts::open_ambient(Some(outer.path()), &[&inner]).expect("both open");
+        let base = outer.path().to_str().expect("UTF-8");
+        for (path, mount, relative) in [
+            (format!("{base}/a/b"), 1, "a/b"),
+            (format!("{base}/inner/x"), 0, "x"),
+            (format!("{base}/inner"), 0, ""),
+            (format!("{base}/a/../inner/./x"), 0, "x"),
+            (format!("{base}/innermost"), 1, "innermost"),
+        ] {
+            let located = mounts.locate(&path).expect(&path);
+            assert_eq!(located.relative, Path::new(relative), "{path}");
+            assert_eq!(located.mount.path(), mounts.get(mount).expect("mounted").path(), "{path}");
+        }
+        assert!(mounts.locate("/").is_none() && mounts.locate(&format!("{base}/../x")).is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_out_fifos_and_hidden_files_are_not_opened() {
+        let outside = tempfile::tempdir().expect("a directory");
+        std::fs::write(outside.path().join("secret"), "s").expect("a file");
+        let root = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| root.path().join(name);
+        std::fs::write(at(".env"), "TOKEN").expect("a file");
+        std::fs::write(at("open"), "text").expect("a file");
+        std::os::unix::fs::symlink(outside.path().join("secret"), at("out")).expect("a link");
+        std::os::unix::fs::symlink(".env", at("alias")).expect("a link");
+        rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("a fifo");
+        let mounts = Mounts::open_ambient(Some(root.path()), &[]).expect("opens");
+        let rules = hiding("Read(.env)");
+        let open = |name: &str, rules: &PathRules| {
+            mounts.get(0).expect("mounted").below(name).open(rules).map(|_| ()).map_err(|error| error.kind())
+        };
+        assert_eq!(open("open", &rules), Ok(()));
+        assert_eq!(open(".env", &PathRules::default()), Ok(()));
+        assert_eq!(open(".env", &rules), Err(io::ErrorKind::NotFound));
+        assert_eq!(open("alias", &rules), Err(io::ErrorKind::NotFound));
+        assert_eq!(open("out", &PathRules::default()), Err(io::ErrorKind::PermissionDenied));
+        assert_eq!(open("../x", &PathRules::default()), Err(io::ErrorKind::PermissionDenied));
+        assert_eq!(open("fifo", &PathRules::default()), Err(io::ErrorKind::PermissionDenied));
+        let listed = mounts.get(0).expect("mounted").below("").entries(&rules, 100).expect("lists");
+        assert!(listed.iter().all(|(name, _)| name != ".env") && listed.iter().any(|(name, _)| name == "open"));
+        assert!(mounts.get(0).expect("mounted").below("").entries(&PathRules::default(), 2).is_err());
+    }
+}

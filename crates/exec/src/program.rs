@@ -1,0 +1,210 @@
+use skillgate_core::{Hole, HoleValue, Injection, InjectionForm, Limits, Span};
+use skillgate_shell::{
+    BinaryTest, CaseTerminator, Command, CompoundKind, Conditional, ConditionalKind, HoleKind, Node, ParseOptions,
+    RedirectOperator, RedirectTarget, SingleQuoteRule, SyntaxError, SyntaxErrorKind, WordPart, parse, walk,
+};
+
+/// Why a shell program cannot be run, before anything ran.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{reason}")]
+#[non_exhaustive]
+pub struct ProgramError {
+    /// What is wrong.
+    pub reason: String,
+    /// Where in the program's source.
+    pub span: Span,
+    /// Whether an argument of the invocation stands where it could become syntax.
+    pub unsafe_argument: bool,
+}
+
+impl ProgramError {
+    /// A reason with its place.
+    #[must_use]
+    pub fn new(reason: impl Into<String>, span: Span) -> Self {
+        Self { reason: reason.into(), span, unsafe_argument: false }
+    }
+}
+
+impl From<SyntaxError> for ProgramError {
+    fn from(error: SyntaxError) -> Self {
+        let unsafe_argument = matches!(error.kind, SyntaxErrorKind::UnsafeHole { .. });
+        Self { reason: error.to_string(), span: error.span, unsafe_argument }
+    }
+}
+
+/// A parsed shell program with the values of its placeholders, ready to be planned and run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    source: String,
+    pub(crate) tree: skillgate_shell::Program,
+    pub(crate) holes: Vec<Hole>,
+}
+
+impl Program {
+    /// Parses an injection. Nothing runs.
+    ///
+    /// # Errors
+    /// [`ProgramError`]: a syntax error, a construct the capability shell does not have, or an argument where it could become
+    /// syntax; always with its place.
+    pub fn of_injection(injection: &Injection, limits: &Limits) -> Result<Self, ProgramError> {
+        let holes: Vec<skillgate_shell::Hole> = injection
+            .holes
+            .iter()
+            .map(|hole| skillgate_shell::Hole {
+                span: hole.span,
+                kind: match hole.value {
+                    HoleValue::Words { .. } => HoleKind::Words,
+                    HoleValue::Word(_) | HoleValue::Missing => HoleKind::Word,
+                },
+                in_single_quotes: if hole.literal_in_single_quotes {
+                    SingleQuoteRule::Literal
+                } else {
+                    SingleQuoteRule::Substitute
+                },
+            })
+            .collect();
+        let bytes = usize::try_from(limits.source_bytes).unwrap_or(usize::MAX);
+        let options = ParseOptions::new(bytes, limits.depth as usize);
+        let tree = parse(&injection.source, &holes, &options)?;
+        check_supported(&tree, &injection.source)?;
+        Ok(Self { source: injection.source.clone(), tree, holes: injection.holes.clone() })
+    }
+
+    /// Parses a program without placeholders.
+    ///
+    /// # Errors
+    /// As [`Program::of_injection`].
+    pub fn from_text(source: &str, limits: &Limits) -> Result<Self, ProgramError> {
+        let injection = Injection {
+            source: source.to_owned(),
+            span: Span::new(0, source.len()),
+            source_start: 0,
+            form: InjectionForm::Block,
+            holes: Vec::new(),
+        };
+        Self::of_injection(&injection, limits)
+    }
+
+    /// The program's text as the author wrote it.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// Refuses what the evaluator does not do, with its place, so that a program is never run in part.
+fn check_supported(tree: &skillgate_shell::Program, source: &str) -> Result<(), ProgramError> {
+    let refuse = |what: &str, span: Span| {
+        let text: String = span.slice(source).unwrap_or_default().chars().take(40).collect();
+        Err(ProgramError {
+            reason: format!("{what} is not supported (`{text}`); nothing of the program ran"),
+            span,
+            unsafe_argument: false,
+        })
+    };
+    for node in walk(tree) {
+        match node {
+            Node::List(list) => {
+                if let Some(span) = list.items.iter().find_map(|item| item.background) {
+                    return refuse("running a command in the background", span);
+                }
+            }
+            Node::Command(Command::Function(function)) => return refuse("a function", function.span),
+            Node::Command(Command::Compound(compound)) => {
+                if let CompoundKind::Case { arms, .. } = &compound.kind
+                    && let Some(arm) = arms.iter().find(|arm| arm.terminator != CaseTerminator::Break)
+                {
+                    return refuse("`;&` and `;;&`", arm.span);
+                }
+            }
+            Node::Command(Command::Simple(command)) => {
+                let name = command.words.first().and_then(skillgate_shell::Word::as_literal);
+                match name.as_deref() {
+                    Some(
+                        "eval" | "." | "source" | "exec" | "trap" | "alias" | "wait" | "jobs" | "fg" | "bg" | "umask"
+                        | "ulimit" | "getopts" | "readonly" | "declare" | "typeset" | "mapfile" | "readarray" | "let"
+                        | "builtin" | "enable" | "shopt" | "hash" | "local" | "return" | "times",
+                    ) => {
+                        return refuse("this command of the shell", command.span);
+                    }
+                    Some(name) if name.contains('/') => {
+                        return refuse("running a program by its path", command.span);
+                    }
+                    _ => {}
+                }
+            }
+            Node::Part(WordPart::Substitution { list, span }) if is_file_substitution(list) => {
+                return refuse("`$(< file)`", *span);
+            }
+            Node::Redirect(redirect) => {
+                if redirect.fd.is_some_and(|fd| fd > 2) {
+                    return refuse("a file descriptor above 2", redirect.span);
+                }
+                if let RedirectTarget::Descriptor(fd) = redirect.target
+                    && fd > 2
+                {
+                    return refuse("a file descriptor above 2", redirect.span);
+                }
+                if redirect.operator == RedirectOperator::ReadWrite {
+                    return refuse("opening a file for reading and writing", redirect.span);
+                }
+            }
+            Node::Conditional(Conditional {
+                kind: ConditionalKind::Binary { test: BinaryTest::Regex, .. },
+                span,
+                ..
+            }) => {
+                return refuse("`=~`", *span);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `$(< file)`, which in bash gives the file's text and here would give nothing.
+fn is_file_substitution(list: &skillgate_shell::List) -> bool {
+    let [item] = list.items.as_slice() else { return false };
+    let [Command::Simple(command)] = item.and_or.first.stages.as_slice() else { return false };
+    item.and_or.rest.is_empty() && command.words.is_empty() && !command.redirects.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::limits;
+
+    #[test]
+    fn what_the_shell_does_not_do_is_refused_with_its_place() {
+        for (source, at) in [
+            ("ls & echo x", 3),
+            ("f() { ls; }", 0),
+            ("echo a; eval ls", 8),
+            ("ls; ./x.sh", 4),
+            ("ls 3>&1", 3),
+            ("ls <>x", 3),
+            ("[[ a =~ b ]]", 0),
+            ("case a in a) ls;& esac", 10),
+            ("echo $(. ./x)", 7),
+            ("diff <(ls) x", 5),
+            ("echo $(< x)", 5),
+        ] {
+            let error = Program::from_text(source, &limits()).expect_err(source);
+            assert_eq!(error.span.start, at, "{source}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_it_does_is_taken() {
+        for source in [
+            "git log | head -5 || echo none",
+            "if [ -f x ]; then cat x; else echo no; fi",
+            "for f in *.md; do wc -l \"$f\"; done 2>/dev/null",
+            "x=$(ls | wc -l); echo $((x + 1))",
+            "cat <<E\nhi\nE",
+            "[[ -f x && $y == a* ]] && echo ok",
+        ] {
+            assert!(Program::from_text(source, &limits()).is_ok(), "{source}");
+        }
+    }
+}

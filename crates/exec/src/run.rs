@@ -1,0 +1,171 @@
+use skillgate_core::Limits;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A bound of [`Limits`] that a run reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Bound {
+    /// The wall time is over, milliseconds.
+    WallTime(u64),
+    /// The guests of the run hold as much memory as they may together, bytes.
+    Memory(u64),
+    /// A stream that must arrive whole is longer than may be kept, bytes.
+    Output(u64),
+    /// The run started as many commands as it may.
+    Commands(u64),
+    /// Loops turned as often as they may.
+    LoopTurns(u64),
+    /// Substitutions, functions or groups nest as deep as they may.
+    Depth(u32),
+    /// A pipeline has more stages than it may.
+    PipelineStages(u32),
+    /// A command has as many files open as it may.
+    OpenFiles(u32),
+    /// A pathname expansion gives more names than it may.
+    GlobResults(u64),
+    /// A guest's own stack is used up.
+    Stack,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::WallTime(n) => write!(f, "it ran longer than {n} ms"),
+            Bound::Memory(n) => write!(f, "its commands wanted more than {n} bytes of memory (memory_bytes)"),
+            Bound::Output(n) => write!(f, "it wrote more than {n} bytes (output_bytes)"),
+            Bound::Commands(n) => write!(f, "it started more than {n} commands (commands)"),
+            Bound::LoopTurns(n) => write!(f, "its loops turned more than {n} times (loop_turns)"),
+            Bound::Depth(n) => write!(f, "it nests deeper than {n} levels (depth)"),
+            Bound::PipelineStages(n) => write!(f, "a pipeline has more than {n} stages (pipeline_stages)"),
+            Bound::OpenFiles(n) => write!(f, "a command opened more than {n} files at once (open_files)"),
+            Bound::GlobResults(n) => write!(f, "a pattern matched more than {n} names (glob_results)"),
+            Bound::Stack => f.write_str("a command used up its stack"),
+        }
+    }
+}
+
+/// Why a run has to end now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Stop {
+    /// A bound was reached.
+    Bound(Bound),
+    /// Somebody outside took the run back.
+    Cancelled,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Bound(bound) => bound.fmt(f),
+            Stop::Cancelled => f.write_str("it was cancelled"),
+        }
+    }
+}
+
+/// The shared state of one run: its limits, its deadline and what it has used. Every stage of every pipeline of the run looks
+/// at the same one.
+#[derive(Debug)]
+pub struct Run {
+    limits: Limits,
+    wall_ms: u64,
+    deadline: Instant,
+    cancelled: AtomicBool,
+    memory: AtomicU64,
+    commands: AtomicU64,
+    loop_turns: AtomicU64,
+}
+
+impl Run {
+    /// A run that begins now and may take the wall time of one injection.
+    #[must_use]
+    pub fn start(limits: Limits) -> Arc<Self> {
+        let wall_ms = limits.wall_ms_injection;
+        Self::start_within(limits, wall_ms)
+    }
+
+    /// A run that begins now and may take `wall_ms` milliseconds, or the wall time of one injection if that is less.
+    #[must_use]
+    pub fn start_within(limits: Limits, wall_ms: u64) -> Arc<Self> {
+        let wall_ms = wall_ms.min(limits.wall_ms_injection);
+        Arc::new(Self {
+            deadline: Instant::now() + Duration::from_millis(wall_ms),
+            limits,
+            wall_ms,
+            cancelled: AtomicBool::new(false),
+            memory: AtomicU64::new(0),
+            commands: AtomicU64::new(0),
+            loop_turns: AtomicU64::new(0),
+        })
+    }
+
+    /// The bounds of the run.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Ends the run at the next moment anybody looks.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the run may go on.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn check(&self) -> Result<(), Stop> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Stop::Cancelled);
+        }
+        if Instant::now() >= self.deadline {
+            return Err(Stop::Bound(Bound::WallTime(self.wall_ms)));
+        }
+        Ok(())
+    }
+
+    /// The time that is left; zero when the deadline has passed.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Counts one more command.
+    ///
+    /// # Errors
+    /// The bound, when it is one too many, or why the run may not go on.
+    pub fn count_command(&self) -> Result<(), Stop> {
+        if self.commands.fetch_add(1, Ordering::Relaxed) >= self.limits.commands {
+            return Err(Stop::Bound(Bound::Commands(self.limits.commands)));
+        }
+        self.check()
+    }
+
+    /// Counts one more turn of a loop.
+    ///
+    /// # Errors
+    /// The bound, when it is one too many, or why the run may not go on.
+    pub fn count_loop_turn(&self) -> Result<(), Stop> {
+        if self.loop_turns.fetch_add(1, Ordering::Relaxed) >= self.limits.loop_turns {
+            return Err(Stop::Bound(Bound::LoopTurns(self.limits.loop_turns)));
+        }
+        self.check()
+    }
+
+    /// Takes `bytes` of the memory that all guests of the run share; `false` when there is not as much left.
+    #[must_use]
+    pub fn take_memory(&self, bytes: u64) -> bool {
+        let taken = self.memory.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(bytes).filter(|used| *used <= self.limits.memory_bytes)
+        });
+        taken.is_ok()
+    }
+
+    /// Gives back what [`Run::take_memory`] took.
+    pub fn give_memory(&self, bytes: u64) {
+        self.memory.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
