@@ -1,0 +1,123 @@
+use crate::backend::BackendError;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
+
+/// How often a running guest is made to look at its run.
+const TICK: Duration = Duration::from_millis(10);
+/// A guest's own stack, bytes; threads that run guests have four times as much.
+pub(crate) const GUEST_STACK: usize = 1 << 20;
+/// Guests that can be alive at once: the stages of several nested pipelines.
+const GUESTS: u32 = 128;
+
+/// The engine: Cranelift alone, every proposal off that no shipped guest needs, pooled instances.
+pub(crate) fn engine(memory_bytes: u64) -> Result<Engine, BackendError> {
+    let mut config = Config::new();
+    config.strategy(Strategy::Cranelift);
+    config.cranelift_opt_level(OptLevel::Speed);
+    config.wasm_component_model(true);
+    config.epoch_interruption(true);
+    config.max_wasm_stack(GUEST_STACK);
+    config.async_stack_size(2 * GUEST_STACK);
+    // `exit` is a trap, and a backtrace for each costs more than the command.
+    config.wasm_backtrace_max_frames(None);
+    config.wasm_threads(false);
+    config.wasm_gc(false);
+    config.wasm_function_references(false);
+    config.wasm_memory64(false);
+    config.wasm_multi_memory(false);
+    config.wasm_tail_call(false);
+    config.wasm_relaxed_simd(false);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(GUESTS);
+    pool.total_core_instances(GUESTS * 8);
+    pool.total_memories(GUESTS);
+    pool.total_tables(GUESTS * 8);
+    pool.max_core_instances_per_component(16);
+    pool.max_memories_per_component(4);
+    pool.max_tables_per_component(16);
+    pool.table_elements(100_000);
+    pool.max_memory_size(usize::try_from(memory_bytes).unwrap_or(usize::MAX));
+    // Pages that the last guest dirtied are reset in place; without the scan, resetting costs more than a fresh mapping.
+    pool.linear_memory_keep_resident(4 << 20);
+    pool.table_keep_resident(1 << 20);
+    pool.pagemap_scan(Enabled::Auto);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    Engine::new(&config).map_err(|error| BackendError::Engine { reason: format!("{error:#}") })
+}
+
+/// Advances the engine's epoch while a guest runs, so that it looks at its run; sleeps while none does.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: usize,
+    closed: bool,
+}
+
+impl Ticker {
+    pub(crate) fn start(engine: &Engine) -> Result<Self, BackendError> {
+        let shared = Arc::new(Shared::default());
+        let (weak, engine): (Weak<Shared>, _) = (Arc::downgrade(&shared), engine.weak());
+        std::thread::Builder::new()
+            .name("skillgate-epoch".to_owned())
+            .spawn(move || {
+                while let Some(shared) = weak.upgrade() {
+                    let state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+                    let state = if state.running == 0 && !state.closed {
+                        shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+                    } else {
+                        state
+                    };
+                    if state.closed {
+                        return;
+                    }
+                    let (state, _) = shared.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner);
+                    if state.closed {
+                        return;
+                    }
+                    drop(state);
+                    match engine.upgrade() {
+                        Some(engine) => engine.increment_epoch(),
+                        None => return,
+                    }
+                }
+            })
+            .map_err(|error| BackendError::Engine { reason: format!("no thread for the deadline: {error}") })?;
+        Ok(Self { shared })
+    }
+
+    /// Keeps the epoch advancing as long as the returned guard lives.
+    pub(crate) fn running(&self) -> Running<'_> {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.running += 1;
+        if state.running == 1 {
+            self.shared.changed.notify_all();
+        }
+        Running(&self.shared)
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+pub(crate) struct Running<'a>(&'a Shared);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
+    }
+}

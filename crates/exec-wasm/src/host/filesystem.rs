@@ -1,0 +1,620 @@
+//! The guard layer: every path a guest names passes here, is resolved below one mount, and is opened by us. Nothing here can
+//! change a file; an attempt to do so ends the run with a refusal.
+
+use super::io::{GuestInput, GuestOutput, Stream, read_at};
+use crate::guest::{Ended, Guest};
+use cap_std::fs::Metadata;
+use skillgate_exec::{Bound, Located, Stop};
+use skillgate_policy::{Approved, Sight};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::bindings::filesystem::preopens;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
+    self, Advice, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, DirectoryEntryStream,
+    Filesize, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
+
+/// Names one directory may have.
+const MAX_ENTRIES: usize = 65_536;
+/// Bytes one read gives at most.
+const MAX_READ: u64 = 1 << 20;
+/// Places where a command's libraries look for time zones, locales and room for temporary files; a command that sees streams
+/// only is told there are none.
+const QUIET: [&str; 5] = ["etc/localtime", "etc/timezone", "tmp", "usr/share/zoneinfo", "usr/lib/locale"];
+
+/// What a descriptor stands for.
+#[derive(Clone, Debug)]
+enum Node {
+    /// A directory of a mount: the mount's index and the path below it, empty for the mount itself.
+    Directory { mount: usize, path: String },
+    /// An opened file.
+    File { file: Arc<File>, path: String, metadata: Arc<Metadata> },
+    /// A directory above the mounts, by its path without the leading slash: it shows the way to them and nothing else.
+    Above(String),
+    /// The root that a command sees which sees streams only: nothing is in it, and to look is refused.
+    Void,
+    /// `/dev/null`.
+    Null,
+}
+
+/// A path a guest named, as it will be opened.
+enum Target<'a> {
+    Below { mount: usize, path: String, located: Located<'a>, must_be_directory: bool },
+    Above(String),
+    Null,
+}
+
+fn code(error: io::Error) -> FsError {
+    use io::ErrorKind as Kind;
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        return ErrorCode::Loop.into();
+    }
+    let code = match error.kind() {
+        Kind::NotFound => ErrorCode::NoEntry,
+        Kind::PermissionDenied => ErrorCode::NotPermitted,
+        Kind::NotADirectory => ErrorCode::NotDirectory,
+        Kind::IsADirectory => ErrorCode::IsDirectory,
+        Kind::InvalidFilename => ErrorCode::NameTooLong,
+        Kind::FileTooLarge => ErrorCode::Overflow,
+        Kind::OutOfMemory => ErrorCode::InsufficientMemory,
+        Kind::InvalidInput => ErrorCode::Invalid,
+        _ => ErrorCode::Io,
+    };
+    code.into()
+}
+
+fn file_kind(kind: cap_std::fs::FileType) -> DescriptorType {
+    if kind.is_dir() {
+        DescriptorType::Directory
+    } else if kind.is_file() {
+        DescriptorType::RegularFile
+    } else if kind.is_symlink() {
+        DescriptorType::SymbolicLink
+    } else {
+        DescriptorType::Unknown
+    }
+}
+
+fn stat(metadata: &Metadata) -> DescriptorStat {
+    let time = |time: io::Result<cap_std::time::SystemTime>| {
+        let since = time.ok()?.into_std().duration_since(UNIX_EPOCH).ok()?;
+        Some(types::Datetime { seconds: since.as_secs(), nanoseconds: since.subsec_nanos() })
+    };
+    DescriptorStat {
+        type_: file_kind(metadata.file_type()),
+        link_count: links(metadata),
+        size: metadata.len(),
+        data_access_timestamp: time(metadata.accessed()),
+        data_modification_timestamp: time(metadata.modified()),
+        status_change_timestamp: time(metadata.modified()),
+    }
+}
+
+#[cfg(unix)]
+fn links(metadata: &Metadata) -> u64 {
+    cap_std::fs::MetadataExt::nlink(metadata)
+}
+
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata, _path: &str) -> MetadataHashValue {
+    use cap_std::fs::MetadataExt as _;
+    MetadataHashValue { lower: metadata.ino(), upper: metadata.dev() }
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata, path: &str) -> MetadataHashValue {
+    virtual_identity(path)
+}
+
+/// The identity of something that is known by its path alone.
+fn virtual_identity(path: &str) -> MetadataHashValue {
+    let digest = skillgate_core::Digest::of(path.as_bytes());
+    let number = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&digest.as_bytes()[at..at + 8]);
+        u64::from_le_bytes(bytes)
+    };
+    MetadataHashValue { lower: number(0), upper: number(8) }
+}
+
+/// A virtual object's status.
+fn virtual_stat(type_: DescriptorType) -> DescriptorStat {
+    DescriptorStat {
+        type_,
+        link_count: 1,
+        size: 0,
+        data_access_timestamp: None,
+        data_modification_timestamp: None,
+        status_change_timestamp: None,
+    }
+}
+
+/// Takes a guest's path apart: no NUL, no empty or `.` component; says whether it has to be a directory.
+fn clean(path: &str) -> FsResult<(String, bool)> {
+    if path.contains('\0') {
+        return Err(ErrorCode::Invalid.into());
+    }
+    #[cfg(windows)]
+    if path.contains([':', '\\', '<', '>', '|', '?', '*', '"']) {
+        return Err(ErrorCode::NotPermitted.into());
+    }
+    let directory = path.ends_with('/') || path.ends_with("/.") || path == ".";
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    Ok((parts.join("/"), directory))
+}
+
+fn join(base: &str, path: &str) -> String {
+    match (base.is_empty(), path.is_empty()) {
+        (true, _) => path.to_owned(),
+        (_, true) => base.to_owned(),
+        _ => format!("{base}/{path}"),
+    }
+}
+
+/// Whether a relative path, read as text, goes above where it starts.
+fn leaves(path: &str) -> bool {
+    let mut depth = 0_usize;
+    path.split('/').any(|part| {
+        if part == ".." {
+            match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return true,
+            }
+        } else if !part.is_empty() {
+            depth += 1;
+        }
+        false
+    })
+}
+
+impl Guest {
+    fn node(&self, descriptor: &Resource<Descriptor>) -> FsResult<Node> {
+        Ok(self.table.get(&Resource::<Node>::new_borrow(descriptor.rep())).map_err(trap)?.clone())
+    }
+
+    fn push(&mut self, node: Node) -> FsResult<Resource<Descriptor>> {
+        Ok(Resource::new_own(self.table.push(node).map_err(trap)?.rep()))
+    }
+
+    /// The refusal for a path that a command without sight named.
+    fn unmounted(&self, path: &str) -> FsError {
+        let refusal = Approved::unmounted_refusal(&self.vector, &format!("/{}", path.trim_start_matches('/')));
+        FsError::trap(Ended::Refused(Box::new(refusal)))
+    }
+
+    /// The refusal for an attempt to change `path` below `descriptor`.
+    fn refuse_write(&self, descriptor: &Resource<Descriptor>, path: &str) -> FsError {
+        let base = match self.node(descriptor) {
+            Ok(Node::Directory { mount, path: base }) => join(self.mount_path(mount), &base),
+            Ok(Node::Above(base)) => format!("/{base}"),
+            Ok(Node::File { path, .. }) => path,
+            Ok(Node::Null) => "/dev/null".to_owned(),
+            Ok(Node::Void) => "/".to_owned(),
+            Err(error) => return error,
+        };
+        let full = skillgate_exec::normalise(&format!("{base}/{path}"));
+        // Below the directory it runs in, a path is shown as a person would type it, which is also how a rule names it.
+        let own = self.directory.as_deref().and_then(|own| full.strip_prefix(own)?.strip_prefix('/'));
+        let shown = own.unwrap_or(&full);
+        FsError::trap(Ended::Refused(Box::new(Approved::write_refusal(&self.vector, shown))))
+    }
+
+    fn mount_path(&self, mount: usize) -> &str {
+        self.mounts.get(mount).map(skillgate_exec::Mount::path).unwrap_or_default()
+    }
+
+    fn resolve(&self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<Target<'_>> {
+        let (path, must_be_directory) = clean(path)?;
+        match self.node(descriptor)? {
+            Node::Directory { mount, path: base } => {
+                let path = join(&base, &path);
+                if leaves(&path) {
+                    return self.resolve_absolute(&format!("{}/{path}", self.mount_path(mount)), must_be_directory);
+                }
+                self.below(mount, path, must_be_directory)
+            }
+            Node::Above(base) => self.resolve_absolute(&join(&base, &path), must_be_directory),
+            Node::Void if path == "dev/null" => Ok(Target::Null),
+            Node::Void if path == "dev" || QUIET.iter().any(|quiet| Path::new(&path).starts_with(quiet)) => {
+                Err(ErrorCode::NoEntry.into())
+            }
+            Node::Void => Err(self.unmounted(&path)),
+            Node::File { .. } | Node::Null => Err(ErrorCode::NotDirectory.into()),
+        }
+    }
+
+    /// Walks a path from the root: through the directories above the mounts as text, since no link is in them, and from the
+    /// first mount on through the system.
+    fn resolve_absolute(&self, path: &str, must_be_directory: bool) -> FsResult<Target<'_>> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let mut walked: Vec<&str> = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            if *part == ".." {
+                walked.pop();
+                continue;
+            }
+            walked.push(part);
+            let prefix = format!("/{}", walked.join("/"));
+            if let Some(mount) = self.mounts.iter().position(|mount| mount.path() == prefix) {
+                let rest = parts[index + 1..].join("/");
+                if leaves(&rest) {
+                    // Out of the mount again: what it passed on the way is taken as text.
+                    let normal = skillgate_exec::normalise(&format!("{prefix}/{rest}"));
+                    return self.resolve_absolute(&normal, must_be_directory);
+                }
+                return self.below(mount, rest, must_be_directory);
+            }
+        }
+        let path = walked.join("/");
+        match path.as_str() {
+            "dev/null" if !must_be_directory => Ok(Target::Null),
+            path if self.is_above(path) => Ok(Target::Above(path.to_owned())),
+            _ => Err(ErrorCode::NoEntry.into()),
+        }
+    }
+
+    fn below(&self, mount: usize, path: String, must_be_directory: bool) -> FsResult<Target<'_>> {
+        let located = self.mounts.get(mount).map(|mount| mount.below(&path)).ok_or(ErrorCode::BadDescriptor)?;
+        Ok(Target::Below { mount, path, located, must_be_directory })
+    }
+
+    fn is_above(&self, path: &str) -> bool {
+        path.is_empty() || path == "dev" || !self.names_above(path).is_empty()
+    }
+
+    /// What a directory above the mounts holds: the next step to each of them.
+    fn names_above(&self, path: &str) -> Vec<String> {
+        let prefix = if path.is_empty() { "/".to_owned() } else { format!("/{path}/") };
+        let mut names: Vec<String> = self
+            .mounts
+            .iter()
+            .filter_map(|mount| mount.path().strip_prefix(&prefix)?.split('/').next())
+            .map(str::to_owned)
+            .collect();
+        match path {
+            "" => names.push("dev".to_owned()),
+            "dev" => names.push("null".to_owned()),
+            _ => {}
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn metadata_of(&self, descriptor: &Resource<Descriptor>) -> FsResult<Option<Metadata>> {
+        match self.node(descriptor)? {
+            Node::Directory { mount, path } => {
+                let mount = self.mounts.get(mount).ok_or(ErrorCode::BadDescriptor)?;
+                Ok(Some(mount.below(path).metadata(&self.rules, true).map_err(code)?))
+            }
+            Node::File { metadata, .. } => Ok(Some((*metadata).clone())),
+            Node::Void => Err(self.unmounted("")),
+            Node::Above(_) | Node::Null => Ok(None),
+        }
+    }
+}
+
+fn trap(error: wasmtime::component::ResourceTableError) -> FsError {
+    FsError::trap(error)
+}
+
+impl preopens::Host for Guest {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        // One root for everything: the way from it to the mounts is answered here, so that no path is looked up elsewhere.
+        let root = match self.sight {
+            Sight::StreamsOnly => Node::Void,
+            Sight::Granted => Node::Above(String::new()),
+        };
+        Ok(vec![(Resource::new_own(self.table.push(root)?.rep()), "/".to_owned())])
+    }
+}
+
+impl types::Host for Guest {
+    fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<types::ErrorCode> {
+        Ok(error.downcast()?.into())
+    }
+
+    fn filesystem_error_code(
+        &mut self,
+        error: Resource<wasmtime_wasi_io::streams::Error>,
+    ) -> wasmtime::Result<Option<types::ErrorCode>> {
+        let error = self.table.get(&error)?.downcast_ref::<io::Error>().map(io::Error::kind);
+        Ok(match error {
+            Some(kind) => Some(code(io::Error::from(kind)).downcast()?.into()),
+            None => None,
+        })
+    }
+}
+
+impl types::HostDescriptor for Guest {
+    fn advise(&mut self, fd: Resource<Descriptor>, _: Filesize, _: Filesize, _: Advice) -> FsResult<()> {
+        self.node(&fd).map(drop)
+    }
+
+    fn sync_data(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
+        self.node(&fd).map(drop)
+    }
+
+    fn sync(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
+        self.node(&fd).map(drop)
+    }
+
+    fn get_flags(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
+        Ok(match self.node(&fd)? {
+            Node::Null => DescriptorFlags::READ | DescriptorFlags::WRITE,
+            _ => DescriptorFlags::READ,
+        })
+    }
+
+    fn get_type(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorType> {
+        Ok(match self.node(&fd)? {
+            Node::File { metadata, .. } => file_kind(metadata.file_type()),
+            Node::Directory { .. } | Node::Void | Node::Above(_) => DescriptorType::Directory,
+            Node::Null => DescriptorType::CharacterDevice,
+        })
+    }
+
+    fn set_size(&mut self, fd: Resource<Descriptor>, _: Filesize) -> FsResult<()> {
+        Err(self.refuse_write(&fd, ""))
+    }
+
+    fn set_times(&mut self, fd: Resource<Descriptor>, _: NewTimestamp, _: NewTimestamp) -> FsResult<()> {
+        Err(self.refuse_write(&fd, ""))
+    }
+
+    fn read(&mut self, fd: Resource<Descriptor>, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
+        match self.node(&fd)? {
+            Node::File { file, .. } => {
+                let mut bytes = vec![0; usize::try_from(len.min(MAX_READ)).unwrap_or(0)];
+                let count = read_at(&file, &mut bytes, offset).map_err(code)?;
+                bytes.truncate(count);
+                Ok((bytes, count == 0))
+            }
+            Node::Null => Ok((Vec::new(), true)),
+            Node::Directory { .. } | Node::Void | Node::Above(_) => Err(ErrorCode::IsDirectory.into()),
+        }
+    }
+
+    fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, _: Filesize) -> FsResult<Filesize> {
+        match self.node(&fd)? {
+            Node::Null => Ok(bytes.len() as u64),
+            _ => Err(self.refuse_write(&fd, "")),
+        }
+    }
+
+    fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
+        let entries: Vec<DirectoryEntry> = match self.node(&fd)? {
+            Node::Directory { mount, path } => {
+                let mount = self.mounts.get(mount).ok_or(ErrorCode::BadDescriptor)?;
+                let entries = mount.below(path).entries(&self.rules, MAX_ENTRIES).map_err(code)?;
+                entries.into_iter().map(|(name, kind)| DirectoryEntry { type_: file_kind(kind), name }).collect()
+            }
+            Node::Above(path) => {
+                let kind = |name: &str| match (path.as_str(), name) {
+                    ("dev", "null") => DescriptorType::CharacterDevice,
+                    _ => DescriptorType::Directory,
+                };
+                self.names_above(&path).into_iter().map(|name| DirectoryEntry { type_: kind(&name), name }).collect()
+            }
+            Node::Void => return Err(self.unmounted("")),
+            Node::File { .. } | Node::Null => return Err(ErrorCode::NotDirectory.into()),
+        };
+        Ok(Resource::new_own(self.table.push(entries.into_iter()).map_err(trap)?.rep()))
+    }
+
+    fn create_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
+        Err(self.refuse_write(&fd, &path))
+    }
+
+    fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
+        match self.metadata_of(&fd)? {
+            Some(metadata) => Ok(stat(&metadata)),
+            None => {
+                let type_ = types::HostDescriptor::get_type(self, fd)?;
+                Ok(virtual_stat(type_))
+            }
+        }
+    }
+
+    fn stat_at(&mut self, fd: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
+        match self.resolve(&fd, &path)? {
+            Target::Below { located, must_be_directory, .. } => {
+                let follow = must_be_directory || flags.contains(PathFlags::SYMLINK_FOLLOW);
+                let metadata = located.metadata(&self.rules, follow).map_err(code)?;
+                if must_be_directory && !metadata.is_dir() {
+                    return Err(ErrorCode::NotDirectory.into());
+                }
+                Ok(stat(&metadata))
+            }
+            Target::Above(_) => Ok(virtual_stat(DescriptorType::Directory)),
+            Target::Null => Ok(virtual_stat(DescriptorType::CharacterDevice)),
+        }
+    }
+
+    fn set_times_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        _: PathFlags,
+        path: String,
+        _: NewTimestamp,
+        _: NewTimestamp,
+    ) -> FsResult<()> {
+        Err(self.refuse_write(&fd, &path))
+    }
+
+    fn link_at(
+        &mut self,
+        _: Resource<Descriptor>,
+        _: PathFlags,
+        _: String,
+        new_fd: Resource<Descriptor>,
+        new_path: String,
+    ) -> FsResult<()> {
+        Err(self.refuse_write(&new_fd, &new_path))
+    }
+
+    fn open_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open_flags: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> FsResult<Resource<Descriptor>> {
+        let changes = open_flags.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE | OpenFlags::EXCLUSIVE)
+            || flags.contains(DescriptorFlags::WRITE);
+        let node = match self.resolve(&fd, &path)? {
+            Target::Null => Node::Null,
+            Target::Above(_) if changes => return Err(self.refuse_write(&fd, &path)),
+            Target::Above(path) => Node::Above(path),
+            Target::Below { .. } if changes => return Err(self.refuse_write(&fd, &path)),
+            Target::Below { mount, path, located, must_be_directory } => {
+                let follow = must_be_directory || path_flags.contains(PathFlags::SYMLINK_FOLLOW);
+                if !follow && located.metadata(&self.rules, false).map_err(code)?.is_symlink() {
+                    return Err(ErrorCode::Loop.into());
+                }
+                let (file, metadata) = located.open(&self.rules).map_err(code)?;
+                if metadata.is_dir() {
+                    Node::Directory { mount, path }
+                } else if must_be_directory || open_flags.contains(OpenFlags::DIRECTORY) {
+                    return Err(ErrorCode::NotDirectory.into());
+                } else {
+                    self.count_file()?;
+                    Node::File { file: Arc::new(file.into_std()), path, metadata: Arc::new(metadata) }
+                }
+            }
+        };
+        self.push(node)
+    }
+
+    fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
+        if let Node::File { .. } = self.table.delete(Resource::<Node>::new_own(fd.rep()))? {
+            self.open_files -= 1;
+        }
+        Ok(())
+    }
+
+    fn readlink_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<String> {
+        match self.resolve(&fd, &path)? {
+            Target::Below { located, .. } => {
+                let target = located.read_link(&self.rules).map_err(code)?;
+                target.into_os_string().into_string().map_err(|_| ErrorCode::IllegalByteSequence.into())
+            }
+            Target::Above(_) | Target::Null => Err(ErrorCode::Invalid.into()),
+        }
+    }
+
+    fn remove_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
+        Err(self.refuse_write(&fd, &path))
+    }
+
+    fn rename_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path: String,
+        _: Resource<Descriptor>,
+        _: String,
+    ) -> FsResult<()> {
+        Err(self.refuse_write(&fd, &path))
+    }
+
+    fn symlink_at(&mut self, fd: Resource<Descriptor>, _: String, path: String) -> FsResult<()> {
+        Err(self.refuse_write(&fd, &path))
+    }
+
+    fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
+        Err(self.refuse_write(&fd, &path))
+    }
+
+    fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
+        let input = match self.node(&fd)? {
+            Node::File { file, .. } => GuestInput::File { file, offset },
+            Node::Null => GuestInput::Nothing,
+            Node::Directory { .. } | Node::Void | Node::Above(_) => return Err(ErrorCode::IsDirectory.into()),
+        };
+        Ok(Resource::new_own(self.table.push(input).map_err(trap)?.rep()))
+    }
+
+    fn write_via_stream(&mut self, fd: Resource<Descriptor>, _: Filesize) -> FsResult<Resource<DynOutputStream>> {
+        match self.node(&fd)? {
+            Node::Null => Ok(Resource::new_own(self.table.push(GuestOutput(Stream::Null)).map_err(trap)?.rep())),
+            _ => Err(self.refuse_write(&fd, "")),
+        }
+    }
+
+    fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
+        types::HostDescriptor::write_via_stream(self, fd, 0)
+    }
+
+    fn is_same_object(&mut self, a: Resource<Descriptor>, b: Resource<Descriptor>) -> wasmtime::Result<bool> {
+        let mut hash = |fd: Resource<Descriptor>| match types::HostDescriptor::metadata_hash(self, fd) {
+            Ok(value) => Ok(Some((value.lower, value.upper))),
+            Err(error) => error.downcast().map(|_| None),
+        };
+        let (a, b) = (hash(a)?, hash(b)?);
+        Ok(a.is_some() && a == b)
+    }
+
+    fn metadata_hash(&mut self, fd: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
+        let path = match self.node(&fd)? {
+            Node::Directory { path, .. } | Node::File { path, .. } => path,
+            Node::Above(path) => path,
+            Node::Void | Node::Null => String::new(),
+        };
+        Ok(match self.metadata_of(&fd)? {
+            Some(metadata) => identity(&metadata, &path),
+            None => virtual_identity(&path),
+        })
+    }
+
+    fn metadata_hash_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<MetadataHashValue> {
+        match self.resolve(&fd, &path)? {
+            Target::Below { located, path, must_be_directory, .. } => {
+                let follow = must_be_directory || flags.contains(PathFlags::SYMLINK_FOLLOW);
+                Ok(identity(&located.metadata(&self.rules, follow).map_err(code)?, &path))
+            }
+            Target::Above(path) => Ok(virtual_identity(&path)),
+            Target::Null => Ok(virtual_identity("dev/null")),
+        }
+    }
+}
+
+impl Guest {
+    fn count_file(&mut self) -> FsResult<()> {
+        let limit = self.run.limits().open_files;
+        if self.open_files >= limit {
+            return Err(FsError::trap(Ended::Stopped(Stop::Bound(Bound::OpenFiles(limit)))));
+        }
+        self.open_files += 1;
+        Ok(())
+    }
+}
+
+impl types::HostDirectoryEntryStream for Guest {
+    fn read_directory_entry(&mut self, stream: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
+        let stream = Resource::<std::vec::IntoIter<DirectoryEntry>>::new_borrow(stream.rep());
+        Ok(self.table.get_mut(&stream).map_err(trap)?.next())
+    }
+
+    fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
+        self.table.delete(Resource::<std::vec::IntoIter<DirectoryEntry>>::new_own(stream.rep()))?;
+        Ok(())
+    }
+}
