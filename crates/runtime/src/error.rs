@@ -1,0 +1,98 @@
+use skillgate_core::{LoadFailure, Span};
+use skillgate_exec::{ProgramError, RunError};
+use skillgate_loader::BodyError;
+use skillgate_policy::{Refusal, SkillRefusal};
+use std::path::PathBuf;
+
+/// Why a skill was not invoked. Whatever the reason, nothing of it enters a prompt.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvokeError {
+    /// No skill has the name (error 1 of the Skill tool).
+    #[error("there is no skill `{name}`")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// Names like it, the nearest first.
+        nearest: Vec<String>,
+    },
+    /// Something of the name is there and cannot be read.
+    #[error("`{}` cannot be used: {}", .0.name, .0.diagnostic.message)]
+    Unreadable(Box<LoadFailure>),
+    /// The skill is a project's that the host does not trust.
+    #[error("`{name}` belongs to a project that is not trusted")]
+    Untrusted {
+        /// The skill.
+        name: String,
+        /// The project.
+        project: PathBuf,
+    },
+    /// The policy switches the skill off.
+    #[error("`{name}` is switched off by the policy (`{pattern}`)")]
+    Disabled {
+        /// The skill.
+        name: String,
+        /// The pattern that does.
+        pattern: String,
+    },
+    /// The decision on the skill itself.
+    #[error(transparent)]
+    Skill(#[from] SkillRefusal),
+    /// The skill has hooks, and this version cannot run them; one of them may be a guard.
+    #[error("`{name}` has hooks, which this version does not run, so the skill is not activated")]
+    HooksUnsupported {
+        /// The skill.
+        name: String,
+    },
+    /// The skill's text is not what was decided on, or gone.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// An injection cannot be run; nothing ran.
+    #[error("an injection cannot be run: {error}")]
+    Program {
+        /// What is wrong, with its place in the injection.
+        error: ProgramError,
+        /// The injection.
+        source_text: String,
+        /// Where the cause stands in the skill's file.
+        span: Span,
+        /// The skill's file.
+        path: PathBuf,
+    },
+    /// The gate refused a command of an injection.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+    /// An injected command ended with a status that means failure.
+    #[error(transparent)]
+    Failed(Box<FailedCommand>),
+    /// A limit, a fault of a guest, or a fault of ours.
+    #[error("an injection did not end by itself: {error}")]
+    Run {
+        /// How it ended.
+        error: RunError,
+        /// The injection.
+        source_text: String,
+    },
+    /// The project or the skill's directory cannot be shown to commands.
+    #[error("`{}` cannot be opened for the sandbox: {reason}", .path.display())]
+    Mount {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// An injected command that failed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the injection `{source_text}` failed: `{command}` ended with status {status}")]
+pub struct FailedCommand {
+    /// The injection.
+    pub source_text: String,
+    /// The command that gave the status.
+    pub command: String,
+    /// The status.
+    pub status: u8,
+    /// What the injection printed, sanitised and cut.
+    pub output: String,
+}

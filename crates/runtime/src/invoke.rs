@@ -1,0 +1,315 @@
+use crate::error::{FailedCommand, InvokeError};
+use crate::invocation::{AuthorityReport, InjectionReport, Invocation, Message, Role};
+use crate::plan::{InjectionPlan, InvocationPlan};
+use crate::session::Session;
+use skillgate_core::{Code, Context, Diagnostic, Frontmatter, Guarded, Injection, Skill, Span};
+use skillgate_exec::{
+    Capture, Completion, Input, Mounts, Output, Overflow, Program, ProgramError, Run, RunError, Scene, Streams, cut,
+    sanitise,
+};
+use skillgate_format::{Template, TemplateOptions, Values, expand_variables, with_base_directory};
+use skillgate_policy::{Authority, Caveat, Gate, Invoker, SkillRequest, decide_skill};
+use skillgate_registry::{Lookup, State};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A wish to invoke a skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvokeRequest {
+    name: String,
+    arguments: Option<String>,
+    invoker: Invoker,
+}
+
+impl InvokeRequest {
+    /// A wish to invoke the skill of this name, which may be qualified or begin with a slash.
+    #[must_use]
+    pub fn new(name: impl Into<String>, invoker: Invoker) -> Self {
+        Self { name: name.into(), arguments: None, invoker }
+    }
+
+    /// The arguments as typed.
+    #[must_use]
+    pub fn arguments(mut self, text: impl Into<String>) -> Self {
+        self.arguments = Some(text.into());
+        self
+    }
+}
+
+impl Session {
+    /// Decides an invocation as far as possible before anything runs.
+    ///
+    /// # Errors
+    /// [`InvokeError`] when there is no such skill, or it cannot be used or read. A decision against it is part of the plan.
+    pub fn plan(&self, request: &InvokeRequest) -> Result<InvocationPlan<'_>, InvokeError> {
+        self.plan_of(self.find(&request.name)?, request)
+    }
+
+    /// Decides an invocation of this skill, whatever its state, so that a person can look at what it would do.
+    ///
+    /// # Errors
+    /// [`InvokeError::Body`] when its file is not what was loaded.
+    pub fn plan_of<'s>(&self, skill: &'s Skill, request: &InvokeRequest) -> Result<InvocationPlan<'s>, InvokeError> {
+        let document = self.roots.document(skill, &self.load_options)?;
+        let header = document.frontmatter().clone();
+        let directory = skill.directory.as_deref().map(text);
+        let project = self.project.as_ref().map(|project| text(&project.root));
+        let values = Values {
+            arguments: request.arguments.as_deref(),
+            skill_dir: directory.as_deref(),
+            session_id: self.session_id.as_deref(),
+            project_dir: project.as_deref(),
+            effort: None,
+            plugin_root: None,
+            plugin_data: None,
+            injections: skillgate_format::InjectionMode::Run,
+        };
+        let names = header.arguments.iter().map(|field| field.value.clone()).collect();
+        let body = document.body().into_owned();
+        let template = Template::parse(&body, &TemplateOptions { profile: self.profile, arguments: names });
+        let filled = template.fill(&values);
+
+        let narrowed = with_variables(header, &values);
+        let caveats = Caveat::of_header(&skill.id, skill.digest, &narrowed, skill.header.is_lost());
+        let authority = caveats.into_iter().fold(Authority::of(self.host.clone()), Authority::with);
+        let gate = Gate::new(authority);
+        let injections: Vec<InjectionPlan> =
+            filled.injections().iter().map(|injection| self.plan_injection(injection, &narrowed, &gate)).collect();
+        let decision = decide_skill(
+            &self.host,
+            SkillRequest {
+                skill,
+                invoker: request.invoker,
+                // A command that the gate refuses is reported as such, which says more than that the skill needs a rule.
+                injections_allowed: true,
+            },
+        );
+        let mut diagnostics: Vec<Diagnostic> = template.diagnostics().to_vec();
+        diagnostics.extend(filled.diagnostics().iter().cloned());
+        for diagnostic in &mut diagnostics {
+            diagnostic.span = diagnostic.span.map(|span| document.source_span(span));
+        }
+        Ok(InvocationPlan { skill, injections, decision, diagnostics, gate, document, filled })
+    }
+
+    fn plan_injection(&self, injection: &Injection, header: &Frontmatter, gate: &Gate) -> InjectionPlan {
+        let program = match &header.shell {
+            Guarded::Unreadable(_) => Err(cannot_run(injection, "the skill's `shell` cannot be read")),
+            Guarded::Present(shell) if !matches!(shell.value.as_str(), "bash" | "sh") => {
+                Err(cannot_run(injection, &format!("the skill wants the shell `{}`, which is not there", shell.value)))
+            }
+            _ => Program::of_injection(injection, &self.limits),
+        };
+        let commands = match &program {
+            Ok(program) => self.executor.plan(program, gate),
+            Err(_) => Vec::new(),
+        };
+        InjectionPlan { injection: injection.clone(), program, commands }
+    }
+
+    /// Invokes a skill: plans it, and when nothing stands against it runs its injections and puts the prompt together.
+    ///
+    /// # Errors
+    /// [`InvokeError`]; nothing of the skill may then enter a prompt.
+    pub fn invoke(&self, request: &InvokeRequest) -> Result<Invocation, InvokeError> {
+        let plan = self.plan(request)?;
+        self.run(plan)
+    }
+
+    /// Runs what was planned. A plan that was made of a skill in a state in which it cannot be used is refused.
+    ///
+    /// # Errors
+    /// [`InvokeError`]: the plan's own objection, or what happened while an injection ran.
+    pub fn run(&self, plan: InvocationPlan<'_>) -> Result<Invocation, InvokeError> {
+        if let Some(objection) = plan.objection() {
+            return Err(objection);
+        }
+        let skill = plan.skill;
+        self.usable(skill)?;
+        let scene = if plan.injections.is_empty() { None } else { Some(self.scene(skill)?) };
+        let started = Instant::now();
+        let mut diagnostics = plan.diagnostics;
+        let (mut outputs, mut reports) = (Vec::new(), Vec::new());
+        for InjectionPlan { injection, program, .. } in &plan.injections {
+            let (Ok(program), Some(scene)) = (program, &scene) else { continue };
+            let spent = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let left = self.limits.wall_ms_invocation.saturating_sub(spent);
+            let (output, report, diagnostic) = self.run_injection(injection, program, &plan.gate, scene, left)?;
+            diagnostics.extend(diagnostic.map(|found| {
+                let span = plan.document.source_span(injection.span);
+                found.at(span)
+            }));
+            outputs.push(output);
+            reports.push(report);
+        }
+        let body = plan.filled.assemble(&outputs);
+        let content = match &skill.directory {
+            Some(directory) => with_base_directory(&text(directory), &body),
+            None => body,
+        };
+        let header = plan.document.frontmatter();
+        Ok(Invocation {
+            skill: skill.id.clone(),
+            mode: header.context.as_ref().map_or(Context::Inline, |context| context.value),
+            messages: vec![Message { role: Role::User, is_meta: true, content }],
+            authority: AuthorityReport::of(plan.gate.authority()),
+            model: header.model.as_ref().map(|model| model.value.0.clone()),
+            effort: header.effort.as_ref().map(|effort| effort.value.clone()),
+            injections: reports,
+            diagnostics,
+        })
+    }
+
+    fn run_injection(
+        &self,
+        injection: &Injection,
+        program: &Program,
+        gate: &Gate,
+        scene: &Scene,
+        left_ms: u64,
+    ) -> Result<(String, InjectionReport, Option<Diagnostic>), InvokeError> {
+        let source_text = || injection.source.clone();
+        let run = Run::start_within(self.limits.clone(), left_ms);
+        // Both streams in the order in which they are written.
+        let capture = Capture::new(self.limits.output_bytes, Overflow::Drop);
+        let streams = Streams {
+            stdin: Input::Empty,
+            stdout: Output::Capture(Arc::clone(&capture)),
+            stderr: Output::Capture(Arc::clone(&capture)),
+        };
+        let started = Instant::now();
+        let completion = self.executor.execute(program, gate, scene, &run, streams).map_err(|error| match error {
+            RunError::Refused(refusal) => InvokeError::Refused(refusal),
+            error => InvokeError::Run { error, source_text: source_text() },
+        })?;
+        let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let (bytes, total) = capture.take();
+        let lost = total - bytes.len() as u64;
+        let clean = sanitise(&bytes);
+        let clean = clean.strip_suffix('\n').unwrap_or(&clean);
+        let output = cut(clean, self.limits.prompt_chars, lost);
+        let truncated = lost > 0 || clean.chars().count() as u64 > self.limits.prompt_chars;
+        let diagnostic = match outcome(&completion) {
+            Outcome::Done => None,
+            Outcome::NothingFound => Some(Diagnostic::new(
+                Code::CommandStatusOne,
+                format!(
+                    "`{}` ended with status 1, which for this command means that nothing was found",
+                    injection.source
+                ),
+            )),
+            Outcome::Failed => {
+                let command = completion.decided_by.as_deref().unwrap_or_default().join(" ");
+                let command = if command.is_empty() { source_text() } else { command };
+                return Err(InvokeError::Failed(Box::new(FailedCommand {
+                    source_text: source_text(),
+                    command,
+                    status: completion.status,
+                    output,
+                })));
+            }
+        };
+        let report = InjectionReport {
+            source: source_text(),
+            commands: completion.commands,
+            exit_code: completion.status,
+            stdout_bytes: total,
+            truncated,
+            duration_us,
+        };
+        Ok((output, report, diagnostic))
+    }
+
+    /// The directories and the environment of a skill's commands.
+    fn scene(&self, skill: &Skill) -> Result<Scene, InvokeError> {
+        let project = self.project.as_ref();
+        let own: Vec<&Path> = skill.directory.as_deref().into_iter().collect();
+        let mounts = Mounts::open_ambient(project.map(|project| project.root.as_path()), &own)
+            .map_err(|(path, error)| InvokeError::Mount { path, reason: error.to_string() })?;
+        let directory = project.map(|project| project.path.as_path()).or(skill.directory.as_deref());
+        let directory = directory.map_or_else(|| "/".to_owned(), text);
+        let mut environment = vec![
+            ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
+            ("HOME".to_owned(), "/home/skillgate".to_owned()),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("TZ".to_owned(), "UTC".to_owned()),
+        ];
+        if let Some(project) = project {
+            environment.push(("CLAUDE_PROJECT_DIR".to_owned(), text(&project.root)));
+        }
+        if let Some(own) = &skill.directory {
+            environment.push(("CLAUDE_SKILL_DIR".to_owned(), text(own)));
+        }
+        Ok(Scene { mounts, directory, environment })
+    }
+
+    fn find(&self, name: &str) -> Result<&Skill, InvokeError> {
+        match self.catalogue.lookup(name) {
+            Lookup::Found(entry) => self.usable(entry.skill()).map(|()| entry.skill()),
+            Lookup::Broken(failure) => Err(InvokeError::Unreadable(Box::new(failure.clone()))),
+            Lookup::Unknown { nearest } => Err(InvokeError::Unknown {
+                name: name.to_owned(),
+                nearest: nearest.into_iter().map(str::to_owned).collect(),
+            }),
+            _ => Err(InvokeError::Unknown { name: name.to_owned(), nearest: Vec::new() }),
+        }
+    }
+
+    /// Whether the skill's state in the catalogue lets it be invoked.
+    fn usable(&self, skill: &Skill) -> Result<(), InvokeError> {
+        let name = || skill.id.command.to_string();
+        let entry = self.catalogue.named(skill.id.command.as_str()).iter().find(|entry| entry.skill() == skill);
+        match entry.map(skillgate_registry::Entry::state) {
+            Some(State::Untrusted) => Err(InvokeError::Untrusted {
+                name: name(),
+                project: self.project.as_ref().map_or_else(PathBuf::new, |project| project.root.clone()),
+            }),
+            Some(State::Disabled { pattern }) => Err(InvokeError::Disabled { name: name(), pattern: pattern.clone() }),
+            Some(_) => Ok(()),
+            None => Err(InvokeError::Unknown { name: name(), nearest: Vec::new() }),
+        }
+    }
+}
+
+/// The header with the variables in its tool patterns filled in.
+fn with_variables(mut header: Frontmatter, values: &Values<'_>) -> Frontmatter {
+    for list in [&mut header.allowed_tools, &mut header.disallowed_tools] {
+        if let Guarded::Present(field) = list {
+            for entry in &mut field.value {
+                entry.value = expand_variables(&entry.value, values);
+            }
+        }
+    }
+    header
+}
+
+fn cannot_run(injection: &Injection, reason: &str) -> ProgramError {
+    ProgramError::new(reason, Span::new(0, injection.source.len()))
+}
+
+fn text(path: impl AsRef<Path>) -> String {
+    path.as_ref().to_string_lossy().replace('\\', "/")
+}
+
+enum Outcome {
+    Done,
+    NothingFound,
+    Failed,
+}
+
+/// What the status means: 1 of a command that looks for something is "nothing found" (format.md).
+fn outcome(completion: &Completion) -> Outcome {
+    const SEEKERS: [&str; 10] = ["[", "[[", "cmp", "diff", "egrep", "fgrep", "find", "grep", "rg", "test"];
+    let vector = completion.decided_by.as_deref().unwrap_or_default();
+    let seeks = match vector {
+        [name, ..] if SEEKERS.contains(&name.as_str()) => true,
+        [git, subcommand, ..] => git == "git" && matches!(subcommand.as_str(), "diff" | "grep"),
+        _ => false,
+    };
+    match completion.status {
+        0 => Outcome::Done,
+        1 if seeks => Outcome::NothingFound,
+        _ => Outcome::Failed,
+    }
+}

@@ -1,0 +1,94 @@
+use crate::error::InvokeError;
+use crate::invocation::AuthorityReport;
+use skillgate_core::{Diagnostic, Injection, LineIndex, Position, Skill, Span};
+use skillgate_exec::{PlannedCommand, Program, ProgramError};
+use skillgate_format::{Document, FilledTemplate};
+use skillgate_policy::{Gate, Refusal, SkillDecision, SkillRefusal};
+
+/// One injection as it is decided before anything runs.
+#[derive(Debug)]
+pub struct InjectionPlan {
+    /// The injection with its values.
+    pub injection: Injection,
+    /// The parsed program, or why it cannot be run.
+    pub program: Result<Program, ProgramError>,
+    /// Its commands as far as they are known.
+    pub commands: Vec<PlannedCommand>,
+}
+
+/// A skill with its arguments, decided as far as it can be before anything runs. Only the session makes one.
+#[derive(Debug)]
+pub struct InvocationPlan<'a> {
+    /// The skill.
+    pub skill: &'a Skill,
+    /// Its injections in order.
+    pub injections: Vec<InjectionPlan>,
+    /// The decision on the skill itself.
+    pub decision: Result<SkillDecision, SkillRefusal>,
+    /// Findings on the way.
+    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) gate: Gate,
+    pub(crate) document: Document,
+    pub(crate) filled: FilledTemplate,
+}
+
+/// Maps offsets in a skill's file to positions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Positions(String);
+
+impl Positions {
+    /// The position of a byte of the file; `None` past its end.
+    #[must_use]
+    pub fn at(&self, offset: usize) -> Option<Position> {
+        (offset <= self.0.len()).then(|| LineIndex::new(&self.0).position(offset))
+    }
+}
+
+impl InvocationPlan<'_> {
+    /// The authority the invocation would run under.
+    #[must_use]
+    pub fn authority(&self) -> AuthorityReport {
+        AuthorityReport::of(self.gate.authority())
+    }
+
+    /// Line and column for the offsets in this plan's diagnostics, also after the plan is used up.
+    #[must_use]
+    pub fn positions(&self) -> Positions {
+        Positions(self.document.source().to_owned())
+    }
+
+    /// Where a span of an injection's source stands in the skill's file.
+    #[must_use]
+    pub fn file_span(&self, injection: &Injection, span: Span) -> Span {
+        self.document.source_span(span.shifted(injection.source_start))
+    }
+
+    /// The first refusal of a command.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        let commands = self.injections.iter().flat_map(|injection| &injection.commands);
+        commands.filter_map(|command| command.verdict.as_ref().err()).map(AsRef::as_ref).next()
+    }
+
+    /// Why the invocation would fail before anything runs; `None` when nothing stands against it yet.
+    #[must_use]
+    pub fn objection(&self) -> Option<InvokeError> {
+        if let Err(refusal) = &self.decision {
+            return Some(InvokeError::Skill(refusal.clone()));
+        }
+        if !self.skill.frontmatter.hooks.is_absent() {
+            return Some(InvokeError::HooksUnsupported { name: self.skill.id.command.to_string() });
+        }
+        for plan in &self.injections {
+            if let Err(error) = &plan.program {
+                return Some(InvokeError::Program {
+                    span: self.file_span(&plan.injection, error.span),
+                    error: error.clone(),
+                    source_text: plan.injection.source.clone(),
+                    path: self.skill.path.clone(),
+                });
+            }
+        }
+        self.refusal().map(|refusal| InvokeError::Refused(Box::new(refusal.clone())))
+    }
+}
