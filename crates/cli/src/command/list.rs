@@ -1,0 +1,58 @@
+//! `skillgate list`
+
+use crate::args::{Format, Global, ListVerb};
+use crate::context;
+use crate::exit::{Failure, Status};
+use crate::output::{ListOutput, SkillOutput};
+use crate::text;
+use skillgate_core::Source;
+use skillgate_runtime::Session;
+use std::fmt::Write as _;
+
+pub(crate) fn run(global: &Global, _: &ListVerb) -> Result<Status, Failure> {
+    let session = context::session(global)?.open()?;
+    let catalogue = session.catalogue();
+    let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(SkillOutput::of_entry).collect();
+    skills.extend(catalogue.broken().iter().map(SkillOutput::of_failure));
+    for found in session.diagnostics() {
+        text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
+    }
+    if global.format == Format::Json {
+        text::json(&ListOutput { skills })?;
+        return Ok(Status::Done);
+    }
+    text::data(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
+    Ok(Status::Done)
+}
+
+fn nothing(session: &Session) -> String {
+    let mut text = "There is no skill yet. A skill is a directory with a SKILL.md in one of these:\n".to_owned();
+    for root in session.roots().iter() {
+        text.push_str(&format!("  {:<11} {}\n", root.source.as_str(), root.path.display()));
+    }
+    text
+}
+
+fn table(skills: &[SkillOutput]) -> String {
+    let mut text = String::new();
+    for source in Source::ALL {
+        let group: Vec<_> = skills.iter().filter(|skill| skill.source == source.as_str()).collect();
+        let Some(first) = group.first() else { continue };
+        let _infallible = writeln!(text, "{source} ({})", first.scope);
+        for skill in group {
+            let slash = if skill.loaded_from == "commands" { "/" } else { "" };
+            let name = format!("{slash}{}", text::shown(&skill.name));
+            let _infallible = writeln!(text, "  {name:<24} {:<11} ~{} tokens", skill.state, skill.tokens);
+            let about = match (&skill.reason, &skill.description) {
+                (Some(reason), _) => Some(reason),
+                (None, Some(description)) => Some(description),
+                (None, None) => None,
+            };
+            if let Some(about) = about {
+                let line: String = text::shown(about).chars().take(100).collect();
+                let _infallible = writeln!(text, "      {line}");
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,73 @@
+//! `skillgate sandbox run -- PROGRAM`
+
+use crate::args::{Global, SandboxRunVerb};
+use crate::context;
+use crate::exit::{Failure, Status};
+use crate::output::{CommandOutput, SandboxRunOutput};
+use crate::sink::{PassThrough, standard_input};
+use skillgate_exec::{Completion, Executor as _, Mounts, Output, Program, Run, Scene, Streams};
+use skillgate_loader::project_ambient;
+use skillgate_policy::{Authority, Defaults, Gate, builtin_limits};
+use std::io;
+
+pub(crate) fn run(global: &Global, verb: &SandboxRunVerb) -> Result<Status, Failure> {
+    let result = execute(global, verb);
+    let status = match &result {
+        Ok(completion) => Status::Program(completion.status),
+        Err(failure) => failure.status(),
+    };
+    if let Some(path) = &verb.status_file {
+        let output = SandboxRunOutput {
+            kind: match &result {
+                Ok(_) => "exit".to_owned(),
+                Err(failure) => failure.code().to_owned(),
+            },
+            status: status.code(),
+            commands: result.iter().flat_map(|done| &done.commands).map(CommandOutput::ran).collect(),
+        };
+        let text = serde_json::to_string_pretty(&output)?;
+        #[expect(clippy::disallowed_methods, reason = "a file that the user named on the command line")]
+        std::fs::write(path, format!("{text}\n"))
+            .map_err(|error| Failure::Io { doing: format!("writing `{}`", path.display()), error })?;
+    }
+    result.map(|_| status)
+}
+
+fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure> {
+    let limits = builtin_limits();
+    let source = match verb.program.as_slice() {
+        [program] => program.clone(),
+        words => words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" "),
+    };
+    let gate = Gate::new(Authority::of(context::host(global, Defaults::Nothing)?));
+    let program = Program::from_text(&source, &limits).map_err(|error| Failure::Program {
+        reason: error.reason,
+        source_text: source.clone(),
+        offset: error.span.start,
+    })?;
+    let project =
+        project_ambient(&global.project, global.home.as_deref()).map_err(skillgate_runtime::OpenError::from)?;
+    let mounts = Mounts::open_ambient(Some(&project.root), &[])
+        .map_err(|(path, error)| Failure::Io { doing: format!("opening `{}`", path.display()), error })?;
+    let root = project.root.to_string_lossy().into_owned();
+    let environment = [
+        ("PATH", "/usr/bin:/bin"),
+        ("HOME", "/home/skillgate"),
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+        ("CLAUDE_PROJECT_DIR", &root),
+    ];
+    let scene = Scene {
+        mounts,
+        directory: project.path.to_string_lossy().into_owned(),
+        environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+    };
+    let shell = context::shell(global)?;
+    let run = Run::start(limits);
+    let streams = Streams {
+        stdin: standard_input(&run),
+        stdout: Output::Sink(PassThrough::new(io::stdout(), run.limits().output_bytes)),
+        stderr: Output::Sink(PassThrough::new(io::stderr(), run.limits().output_bytes)),
+    };
+    Ok(shell.execute(&program, &gate, &scene, &run, streams)?)
+}

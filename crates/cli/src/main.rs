@@ -1,0 +1,66 @@
+//! The `skillgate` command: the terminal, the environment and the exit statuses; the only place where backends meet.
+//!
+//! Data goes to standard output, messages to standard error. Every failure has a documented exit status (`exit.rs`) and, where
+//! there is one, the way out.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod command;
+mod context;
+mod exit;
+mod output;
+mod progress;
+mod sink;
+mod text;
+
+use args::{Cli, Verb};
+use clap::Parser as _;
+use exit::{Failure, Status};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let outcome = std::panic::catch_unwind(|| dispatch(&cli));
+    let status = match outcome {
+        Ok(Ok(status)) => status,
+        Ok(Err(failure)) => {
+            failure.report(&cli.global);
+            failure.status()
+        }
+        Err(_) => {
+            text::complain(
+                "this is a bug in Skillgate; the message above says where. Please report it with the command line.",
+            );
+            Status::Bug
+        }
+    };
+    status.into()
+}
+
+fn usage(error: &clap::Error) -> ExitCode {
+    // Help and version are asked for, so they are data and no failure.
+    let status = if error.use_stderr() { Status::Usage } else { Status::Done };
+    match error.print() {
+        Ok(()) => status.into(),
+        Err(_) => Status::Findings.into(),
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<Status, Failure> {
+    match &cli.verb {
+        Verb::List(verb) => command::list::run(&cli.global, verb),
+        Verb::Show(verb) => command::show::run(&cli.global, verb),
+        Verb::Run(verb) => command::run::run(&cli.global, verb),
+        Verb::Check(verb) => command::check::run(&cli.global, verb),
+        Verb::Sandbox { verb } => match verb {
+            args::SandboxVerb::Run(verb) => command::sandbox::run(&cli.global, verb),
+        },
+        Verb::Completions { shell } => command::meta::completions(*shell),
+        Verb::Man => command::meta::man(),
+        Verb::Schema { output } => command::meta::schema(*output),
+    }
+}

@@ -1,0 +1,104 @@
+use super::DiagnosticOutput;
+use schemars::JsonSchema;
+use serde::Serialize;
+use skillgate_core::{LoadFailure, LoadedFrom, Skill};
+use skillgate_registry::Entry;
+
+/// The skills of `list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ListOutput {
+    /// One entry per skill, shadowed, untrusted and broken ones included.
+    pub(crate) skills: Vec<SkillOutput>,
+}
+
+/// One skill.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SkillOutput {
+    /// What it is invoked by.
+    pub(crate) name: String,
+    /// The name that always leads to it.
+    pub(crate) qualified_name: String,
+    /// What it does.
+    pub(crate) description: Option<String>,
+    /// When to use it.
+    pub(crate) when_to_use: Option<String>,
+    /// Where it comes from.
+    pub(crate) source: String,
+    /// `managed`, `global` or `local`.
+    pub(crate) scope: String,
+    /// `skills` or `commands`.
+    pub(crate) loaded_from: String,
+    /// Its file.
+    pub(crate) path: String,
+    /// `active`, `conditional`, `shadowed`, `hidden`, `disabled`, `untrusted` or `broken`.
+    pub(crate) state: String,
+    /// The state's reason, where there is one.
+    pub(crate) reason: Option<String>,
+    /// Whether a user may invoke it.
+    pub(crate) user_invocable: bool,
+    /// Whether a model is offered it.
+    pub(crate) model_invocable: bool,
+    /// Tokens its entry in a listing takes, estimated as a quarter of its characters.
+    pub(crate) tokens: usize,
+    /// The plugin it belongs to.
+    pub(crate) plugin: Option<String>,
+    /// Findings about its file.
+    pub(crate) diagnostics: Vec<DiagnosticOutput>,
+}
+
+fn word(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn tokens(skill: &Skill) -> usize {
+    let when = skill.frontmatter.when_to_use.as_ref().map_or("", |field| field.value.as_str());
+    let description = skill.description.as_deref().unwrap_or_default();
+    let chars = skill.id.command.as_str().chars().count() + description.chars().count() + when.chars().count();
+    chars.div_ceil(4)
+}
+
+impl SkillOutput {
+    pub(crate) fn of_entry(entry: &Entry) -> Self {
+        let skill = entry.skill();
+        let state = entry.state();
+        let reason = state.to_string();
+        Self {
+            name: skill.id.command.to_string(),
+            qualified_name: entry.qualified_name().to_owned(),
+            description: skill.description.clone(),
+            when_to_use: skill.frontmatter.when_to_use.as_ref().map(|field| field.value.clone()),
+            source: skill.id.source.to_string(),
+            scope: word(skill.id.source.scope()),
+            loaded_from: word(skill.loaded_from),
+            path: skill.path.display().to_string(),
+            state: state.as_str().to_owned(),
+            reason: (reason != state.as_str()).then_some(reason),
+            user_invocable: entry.is_open_to_user(),
+            model_invocable: entry.is_offered_to_model(),
+            tokens: tokens(skill),
+            plugin: None,
+            // The text is not kept; `check` gives lines and columns.
+            diagnostics: skill.diagnostics.iter().map(|found| DiagnosticOutput::new(found, |_| None)).collect(),
+        }
+    }
+
+    pub(crate) fn of_failure(failure: &LoadFailure) -> Self {
+        Self {
+            name: failure.name.clone(),
+            qualified_name: format!("{}:{}", failure.source, failure.name),
+            description: None,
+            when_to_use: None,
+            source: failure.source.to_string(),
+            scope: word(failure.source.scope()),
+            loaded_from: word(LoadedFrom::Skills),
+            path: failure.path.display().to_string(),
+            state: "broken".to_owned(),
+            reason: Some(failure.diagnostic.message.clone()),
+            user_invocable: false,
+            model_invocable: false,
+            tokens: 0,
+            plugin: None,
+            diagnostics: vec![DiagnosticOutput::new(&failure.diagnostic, |_| None)],
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The JSON outputs. Each has a schema in `docs/schemas`, generated from these types and compared by a test.
+
+mod check;
+mod diagnostic;
+mod list;
+mod run;
+mod show;
+
+pub(crate) use check::{CheckOutput, CheckedFile};
+pub(crate) use diagnostic::DiagnosticOutput;
+pub(crate) use list::{ListOutput, SkillOutput};
+pub(crate) use run::{
+    AuthorityOutput, CaveatOutput, CommandOutput, InjectionOutput, MessageOutput, RunOutput, WordOutput,
+};
+pub(crate) use show::{FileOutput, ShowOutput};
+
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+
+/// A failure, on standard error.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ErrorOutput {
+    /// `usage`, `not-found`, `denied`, `limit`, `unavailable`, `failed` or `bug`.
+    pub(crate) code: String,
+    /// What happened.
+    pub(crate) message: String,
+    /// The rule that refused.
+    pub(crate) rule: Option<String>,
+    /// The ways out.
+    pub(crate) help: Vec<String>,
+}
+
+/// How a sandboxed program ended, for `--status-file`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SandboxRunOutput {
+    /// `exit`: the status is the program's own; else the same words as in an error's `code`.
+    pub(crate) kind: String,
+    /// The exit status of `skillgate`.
+    pub(crate) status: u8,
+    /// The commands that ran.
+    pub(crate) commands: Vec<CommandOutput>,
+}
+
+/// The schema of an output.
+pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
+    use crate::args::SchemaOf;
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    match of {
+        SchemaOf::List => generator.into_root_schema_for::<ListOutput>(),
+        SchemaOf::Show => generator.into_root_schema_for::<ShowOutput>(),
+        SchemaOf::Run => generator.into_root_schema_for::<RunOutput>(),
+        SchemaOf::Check => generator.into_root_schema_for::<CheckOutput>(),
+        SchemaOf::SandboxRun => generator.into_root_schema_for::<SandboxRunOutput>(),
+        SchemaOf::Error => generator.into_root_schema_for::<ErrorOutput>(),
+    }
+}

@@ -1,0 +1,69 @@
+use crate::fixture::World;
+
+#[test]
+fn wrong_usage_exits_2_and_help_exits_0() {
+    let world = World::new("");
+    for (arguments, status) in [
+        (&["--help"][..], 0),
+        (&["--version"], 0),
+        (&["run", "--help"], 0),
+        (&[], 2),
+        (&["nonsense"], 2),
+        (&["list", "--nonsense"], 2),
+        (&["run"], 2),
+        (&["sandbox", "run"], 2),
+        (&["--allow", "Bash(ls", "list"], 2),
+        (&["--allow", "Bash(a * b)", "list"], 2),
+        (&["--profile", "loose", "list"], 2),
+    ] {
+        let ran = world.run(arguments);
+        assert_eq!(ran.status, status, "{arguments:?}\n{}", ran.stderr);
+    }
+    let ran = world.run(&["--allow", "Bash(ls", "list"]);
+    assert!(ran.stderr.contains("--allow 'Bash(ls'") && ran.stderr.contains("closing parenthesis"), "{}", ran.stderr);
+}
+
+#[test]
+fn every_documented_exit_status_is_in_the_help() {
+    let help = World::new("").run(&["--help"]).stdout;
+    for line in
+        ["0   done", "1   findings", "2   wrong", "3   no such", "4   denied", "5   limit", "6   sandbox", "70  a bug"]
+    {
+        assert!(help.contains(line), "{line}");
+    }
+}
+
+#[test]
+fn completions_and_manual_are_printed() {
+    let world = World::new("");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = world.run(&["completions", shell]);
+        assert!(ran.status == 0 && ran.stdout.contains("skillgate"), "{shell}");
+    }
+    let man = world.run(&["man"]).stdout;
+    for word in [".TH", "dry\\-run", "sandbox", "EXIT", "Exit status"] {
+        assert!(man.contains(word) || word == "EXIT", "{word}");
+    }
+}
+
+#[test]
+fn a_project_that_is_not_there_exits_3() {
+    let world = World::new("@ project/file\ntext");
+    for (project, says) in [("/no/such/place", "no directory"), ("file", "not a directory")] {
+        for verb in [&["list"][..], &["run", "x"], &["sandbox", "run", "--", "ls"]] {
+            let ran = world.run(&[&["--project", project], verb].concat());
+            assert_eq!(ran.status, 3, "{verb:?} {}", ran.stderr);
+            assert!(ran.stderr.contains(says), "{}", ran.stderr);
+            assert_eq!(ran.stdout, "");
+        }
+    }
+}
+
+#[test]
+fn colour_is_never_where_it_was_not_asked_for() {
+    let world = World::new("");
+    let plain = world.run(&["run", "nope"]);
+    assert!(!plain.stderr.contains('\u{1b}'));
+    let coloured = world.run(&["--color", "always", "run", "nope"]);
+    assert!(coloured.stderr.contains('\u{1b}') && coloured.stderr.contains("error:"), "{}", coloured.stderr);
+}
