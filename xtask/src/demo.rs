@@ -9,9 +9,9 @@ const PROJECT: &str = "tests/fixtures/garden";
 
 /// What is run there, in order: the arguments behind `skillgate --project PROJECT`, what it shows, and the exit status.
 const SHOWS: &[(&[&str], &str, i32)] = &[
-    (&["--trust", "run", "beds"], "a skill whose injections are pipelines over the project", 0),
-    (&["--trust", "run", "harvest", "2026", "tomato"], "a skill with arguments", 0),
-    (&["--trust", "run", "almanac"], "a skill whose commands fall back", 0),
+    (&["--trust", "--verbose", "run", "beds"], "a skill whose injections are pipelines over the project", 0),
+    (&["--trust", "--verbose", "run", "harvest", "2026", "tomato"], "a skill with arguments", 0),
+    (&["--trust", "--verbose", "run", "almanac"], "a skill whose commands fall back", 0),
 ];
 
 pub(crate) fn run(root: &Root, _: &[String]) -> Outcome {
