@@ -237,3 +237,45 @@ fn a_revoked_gate_runs_nothing() {
     gate.revocation().revoke();
     assert!(matches!(approved.redeem(), Err(refusal) if refusal.reason == RefusalReason::Revoked));
 }
+
+#[test]
+fn a_grant_to_write_is_for_the_names_it_names() {
+    let rules = [(Effect::Allow, "Bash"), (Effect::Allow, "Write(out)")];
+    let root = project();
+    let program = "mkdir out; echo one > out/a; echo two >> out/a; cp README.md out/b; mv out/b out/c; touch -d @0 out/a; \
+                   sort -r out/a | tee out/d; rm out/c; truncate -s 2 out/d";
+    let ran = run_in(root.path(), program, &rules, builtin_limits());
+    assert_eq!((ran.stdout.as_str(), ran.result.map(|c| c.status)), ("two\none\n", Ok(0)), "{}", ran.stderr);
+    let text = |name: &str| std::fs::read_to_string(root.path().join(name)).expect("it was written");
+    assert_eq!((text("out/a"), text("out/d")), ("one\ntwo\n".to_owned(), "tw".to_owned()));
+    assert!(!root.path().join("out/b").exists() && !root.path().join("out/c").exists());
+    for (program, path) in [
+        ("echo x > README.md", "README.md"),
+        ("cd out && echo x > ../README.md", "README.md"),
+        ("cd out && touch ../beds/x", "beds/x"),
+        ("mv README.md out/", "README.md"),
+        ("mkdir out/.git", "out/.git"),
+        ("ln -s ../README.md out/link", "out/link"),
+        ("rm beds/a.txt", "beds/a.txt"),
+    ] {
+        match run_in(root.path(), program, &rules, builtin_limits()).result {
+            Err(RunError::Refused(refusal)) => {
+                assert_eq!(refusal.reason, RefusalReason::Write { path: path.to_owned() }, "{program}");
+                let remedy = (path != "out/.git").then(|| format!("Write({path})"));
+                assert_eq!(refusal.remedy, remedy, "{program}");
+            }
+            other => unreachable!("{program}: {other:?}"),
+        }
+    }
+    assert_eq!(text("README.md").len(), 25);
+    let denied = [(Effect::Allow, "Bash"), (Effect::Allow, "Write"), (Effect::Deny, "Write(beds)")];
+    let ran = run_in(root.path(), "echo x > beds/new", &denied, builtin_limits());
+    assert!(matches!(ran.result, Err(RunError::Refused(_))));
+    let limited = builtin_limits().lowered_by("native_file_bytes", 10).expect("lower");
+    let ran = run_in(root.path(), "seq 100 > out/big", &rules, limited);
+    assert!(
+        matches!(ran.result, Err(RunError::Stopped { stop: Stop::Bound(Bound::Written(10)), .. })),
+        "{:?}",
+        ran.result
+    );
+}

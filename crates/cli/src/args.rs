@@ -176,6 +176,9 @@ pub(crate) enum SandboxVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct SandboxRunVerb {
+    /// Let the program write below this directory of the project; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write: Vec<String>,
     /// Write what kind of status it was to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) status_file: Option<PathBuf>,

@@ -37,6 +37,17 @@ pub(crate) fn host(global: &Global, defaults: Defaults) -> Result<Host, Failure>
     Ok(Host::new(allow.chain(deny).collect::<Result<Vec<_>, _>>()?, defaults))
 }
 
+/// Lets programs write below directories that the command line names.
+pub(crate) fn with_writing(host: &Host, directories: &[String]) -> Result<Host, Failure> {
+    let rule = |directory: &String| {
+        let pattern = format!("Write(/{})", directory.trim_matches('/'));
+        Rule::parse(Effect::Allow, &pattern, Place::flag("--write"))
+            .map_err(|error| Failure::Pattern { pattern: format!("--write '{directory}'"), error })
+    };
+    let writing = directories.iter().map(rule).collect::<Result<Vec<_>, _>>()?;
+    Ok(Host::new(host.rules().iter().cloned().chain(writing), host.defaults()))
+}
+
 /// Where Skillgate keeps its own files: `--store`, else the user's data directory.
 fn store(global: &Global) -> Option<PathBuf> {
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());

@@ -38,8 +38,10 @@ mod testing;
 pub use audit::{AuditEvent, AuditSink, NoAudit};
 pub use backend::{Backend, Exit, Job, RunError};
 pub use executor::{CapabilityShell, CommandRecord, Completion, Executor, PlannedCommand, Scene, Streams};
-pub use mounts::{Located, Mount, Mounts, normalise};
+pub use mounts::{ChangeError, Located, Mount, Mounts, Writing, normalise};
 pub use program::{Program, ProgramError};
 pub use run::{Bound, Run, Stop};
 pub use sanitise::{Sanitiser, cut, sanitise};
-pub use stream::{Buffer, Capture, Input, Output, Overflow, PipeReader, PipeWriter, Sink, WriteError, pipe};
+pub use stream::{
+    Buffer, Capture, FileOutput, Input, Output, Overflow, PipeReader, PipeWriter, Sink, WriteError, pipe,
+};

@@ -36,6 +36,28 @@ pub struct Located<'a> {
     relative: PathBuf,
 }
 
+/// How a file is opened for writing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Writing {
+    /// Make it when it is not there.
+    pub create: bool,
+    /// Fail when it is there.
+    pub exclusive: bool,
+    /// Empty it.
+    pub truncate: bool,
+}
+
+/// Why a file was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// No rule grants it, which refuses the run.
+    #[error("no rule grants it")]
+    Refused,
+    /// The system's answer.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
 impl Mounts {
     /// No directory at all.
     #[must_use]
@@ -71,6 +93,13 @@ impl Mounts {
     /// The mounts, the longest path first.
     pub fn iter(&self) -> impl Iterator<Item = &Mount> {
         self.mounts.iter()
+    }
+
+    /// How a path below the project is called from its root, which is how a `Write` rule names it; other paths as they are.
+    #[must_use]
+    pub fn called<'p>(&self, absolute: &'p str) -> &'p str {
+        let project = self.mounts.iter().find(|mount| mount.is_project);
+        project.and_then(|mount| absolute.strip_prefix(mount.path.as_str())?.strip_prefix('/')).unwrap_or(absolute)
     }
 
     /// The `index`-th mount.
@@ -184,6 +213,80 @@ impl Located<'_> {
         Ok(entries)
     }
 
+    /// Opens a file for writing: in the project, where a rule grants it, never through a link.
+    ///
+    /// # Errors
+    /// [`ChangeError::Refused`] when no rule grants it.
+    pub fn open_for_writing(&self, rules: &PathRules, how: Writing) -> Result<(File, Metadata), ChangeError> {
+        let path = self.changeable(rules)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(how.create).create_new(how.exclusive).truncate(how.truncate);
+        #[cfg(unix)]
+        {
+            use cap_std::fs::OpenOptionsExt as _;
+            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+            options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+        }
+        let file = self.mount.dir.open_with(&path, &options)?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() {
+            Ok((file, metadata))
+        } else {
+            Err(io::Error::from(io::ErrorKind::PermissionDenied).into())
+        }
+    }
+
+    /// Makes a directory, where a rule grants it.
+    ///
+    /// # Errors
+    /// [`ChangeError::Refused`] when no rule grants it.
+    pub fn create_directory(&self, rules: &PathRules) -> Result<(), ChangeError> {
+        Ok(self.mount.dir.create_dir(self.changeable(rules)?)?)
+    }
+
+    /// Removes a file or a link, where a rule grants it.
+    ///
+    /// # Errors
+    /// [`ChangeError::Refused`] when no rule grants it.
+    pub fn remove_file(&self, rules: &PathRules) -> Result<(), ChangeError> {
+        Ok(self.mount.dir.remove_file(self.changeable(rules)?)?)
+    }
+
+    /// Removes an empty directory, where a rule grants it.
+    ///
+    /// # Errors
+    /// [`ChangeError::Refused`] when no rule grants it.
+    pub fn remove_directory(&self, rules: &PathRules) -> Result<(), ChangeError> {
+        Ok(self.mount.dir.remove_dir(self.changeable(rules)?)?)
+    }
+
+    /// Renames a file, where rules grant both names. A directory is not renamed: it would carry names along that no rule was
+    /// asked about.
+    ///
+    /// # Errors
+    /// [`ChangeError::Refused`] when a rule does not grant one of the names.
+    pub fn rename_file(&self, rules: &PathRules, to: &Located<'_>) -> Result<(), ChangeError> {
+        let (from_path, to_path) = (self.changeable(rules)?, to.changeable(rules)?);
+        if !self.mount.dir.symlink_metadata(&from_path)?.is_file() {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
+        }
+        Ok(self.mount.dir.rename(from_path, &to.mount.dir, to_path)?)
+    }
+
+    /// The path to change: below the project, with the links in its directories resolved, and granted by a rule.
+    fn changeable(&self, rules: &PathRules) -> Result<PathBuf, ChangeError> {
+        if !self.mount.is_project || !rules.grants_writing() {
+            return Err(ChangeError::Refused);
+        }
+        let name = self.relative.file_name().ok_or(ChangeError::Refused)?;
+        let real = match self.relative.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.mount.dir.canonicalize(parent)?.join(name),
+            _ => PathBuf::from(name),
+        };
+        let granted = real.to_str().is_some_and(|text| rules.may_write(text));
+        if granted { Ok(real) } else { Err(ChangeError::Refused) }
+    }
+
     fn entry_is_visible(&self, rules: &PathRules, path: &Path, name: &str, kind: cap_std::fs::FileType) -> bool {
         if !self.mount.is_project || rules.shows_everything() {
             return true;
@@ -248,6 +351,50 @@ mod tests {
             assert_eq!(located.mount.path(), mounts.get(mount).expect("mounted").path(), "{path}");
         }
         assert!(mounts.locate("/").is_none() && mounts.locate(&format!("{base}/../x")).is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_granted_names_are_changed_and_never_through_a_link() {
+        let root = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| root.path().join(name);
+        for name in ["out", "src", "out/.git"] {
+            std::fs::create_dir(at(name)).expect("a directory");
+        }
+        std::fs::write(at("src/code"), "old").expect("a file");
+        std::os::unix::fs::symlink("../src", at("out/way")).expect("a link");
+        std::os::unix::fs::symlink("../src/code", at("out/link")).expect("a link");
+        let rule = Rule::parse(Effect::Allow, "Write(out)", Place::Host).expect("a rule");
+        let rules = Authority::of(Host::granting([rule])).path_rules();
+        let mounts = Mounts::open_ambient(Some(root.path()), &[]).expect("opens");
+        let below = |name: &str| mounts.get(0).expect("mounted").below(name);
+        let how = Writing { create: true, ..Writing::default() };
+        let write = |name: &str| match below(name).open_for_writing(&rules, how) {
+            Ok(_) => "written",
+            Err(ChangeError::Refused) => "refused",
+            Err(ChangeError::System(_)) => "failed",
+        };
+        for (name, outcome) in [
+            ("out/new", "written"),
+            ("src/code", "refused"),
+            ("out/../src/code", "refused"),
+            ("out/way/code", "refused"),
+            ("out/way/new", "refused"),
+            ("out/link", "failed"),
+            ("out/.git/config", "refused"),
+            ("../x", "failed"),
+            ("out/..", "refused"),
+            ("out/missing/x", "failed"),
+        ] {
+            assert_eq!(write(name), outcome, "{name}");
+        }
+        assert!(matches!(below("out/new").rename_file(&rules, &below("src/new")), Err(ChangeError::Refused)));
+        assert!(below("out/new").rename_file(&rules, &below("out/newer")).is_ok());
+        assert!(below("out/newer").remove_file(&rules).is_ok());
+        assert!(matches!(below("src/code").remove_file(&rules), Err(ChangeError::Refused)));
+        assert!(matches!(below("src").remove_directory(&rules), Err(ChangeError::Refused)));
+        assert_eq!(std::fs::read_to_string(at("src/code")).expect("it is there"), "old");
+        assert!(matches!(below("out/new").open_for_writing(&PathRules::default(), how), Err(ChangeError::Refused)));
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub enum Bound {
     OpenFiles(u32),
     /// A pathname expansion gives more names than it may.
     GlobResults(u64),
+    /// The run wrote as much into files as it may, bytes.
+    Written(u64),
     /// A guest's own stack is used up.
     Stack,
 }
@@ -42,6 +44,7 @@ impl fmt::Display for Bound {
             Bound::PipelineStages(n) => write!(f, "a pipeline has more than {n} stages (pipeline_stages)"),
             Bound::OpenFiles(n) => write!(f, "a command opened more than {n} files at once (open_files)"),
             Bound::GlobResults(n) => write!(f, "a pattern matched more than {n} names (glob_results)"),
+            Bound::Written(n) => write!(f, "it wrote more than {n} bytes into files (native_file_bytes)"),
             Bound::Stack => f.write_str("a command used up its stack"),
         }
     }
@@ -77,6 +80,7 @@ pub struct Run {
     memory: AtomicU64,
     commands: AtomicU64,
     loop_turns: AtomicU64,
+    written: AtomicU64,
 }
 
 impl Run {
@@ -99,6 +103,7 @@ impl Run {
             memory: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             loop_turns: AtomicU64::new(0),
+            written: AtomicU64::new(0),
         })
     }
 
@@ -151,6 +156,18 @@ impl Run {
     pub fn count_loop_turn(&self) -> Result<(), Stop> {
         if self.loop_turns.fetch_add(1, Ordering::Relaxed) >= self.limits.loop_turns {
             return Err(Stop::Bound(Bound::LoopTurns(self.limits.loop_turns)));
+        }
+        self.check()
+    }
+
+    /// Counts bytes that are about to be written into files.
+    ///
+    /// # Errors
+    /// The bound, when they are too many, or why the run may not go on.
+    pub fn count_written(&self, bytes: u64) -> Result<(), Stop> {
+        let limit = self.limits.native_file_bytes;
+        if self.written.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > limit {
+            return Err(Stop::Bound(Bound::Written(limit)));
         }
         self.check()
     }

@@ -235,6 +235,8 @@ pub enum Output {
     Capture(Arc<Capture>),
     /// To the next stage.
     Pipe(PipeWriter),
+    /// Into a file that the shell opened, where its writer left off.
+    File(Arc<FileOutput>),
     /// Out of the sandbox.
     Sink(Arc<dyn Sink>),
     /// Nowhere, because the stream was closed (`>&-`): every write fails.
@@ -251,6 +253,7 @@ impl Output {
             Output::Discard => Ok(()),
             Output::Capture(capture) => capture.write(bytes),
             Output::Pipe(pipe) => pipe.write(bytes),
+            Output::File(file) => file.write(bytes),
             Output::Sink(sink) => sink.write(bytes),
             Output::Closed => Err(WriteError::Closed),
         }
@@ -261,6 +264,29 @@ impl Output {
     #[must_use]
     pub fn reader_is_gone(&self) -> bool {
         matches!(self, Output::Pipe(pipe) if pipe.is_closed())
+    }
+}
+
+/// A file that takes a command's output.
+#[derive(Debug)]
+pub struct FileOutput {
+    file: Mutex<std::fs::File>,
+    run: Arc<Run>,
+}
+
+impl FileOutput {
+    /// Writes go to where the file stands; what is written counts for the run.
+    #[must_use]
+    pub fn new(file: std::fs::File, run: &Arc<Run>) -> Arc<Self> {
+        Arc::new(Self { file: Mutex::new(file), run: Arc::clone(run) })
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        use std::io::Write as _;
+        self.run.count_written(bytes.len() as u64).map_err(WriteError::Stop)?;
+        // A full disk ends the stream for its writer.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(bytes).map_err(|_| WriteError::Closed)
     }
 }
 

@@ -3,7 +3,7 @@ use crate::carrier::carrier;
 use crate::command::{CommandPattern, Match};
 use crate::filter::is_pure_filter;
 use crate::host::{Decided, Defaults};
-use crate::paths::PathRules;
+use crate::paths::{PathRules, is_protected};
 use crate::refusal::{Refusal, RefusalReason};
 use crate::request::{CommandRequest, Known, Provenance, Provider, Sketch};
 use crate::rule::{Effect, Rule};
@@ -110,13 +110,15 @@ impl Approved {
         Ok(self.vector)
     }
 
-    /// The refusal for a command that, while it runs, tries to change `path`.
+    /// The refusal for a command that, while it runs, tries to change `path`: relative to the project, or absolute outside it,
+    /// where no grant reaches.
     #[must_use]
     pub fn write_refusal(vector: &[String], path: &str) -> Refusal {
+        let grantable = !path.starts_with('/') && !is_protected(path);
         Refusal {
             action: show(vector),
             reason: RefusalReason::Write { path: path.to_owned() },
-            remedy: Some(format!("Write({})", path.trim_start_matches("./"))),
+            remedy: grantable.then(|| format!("Write({})", path.trim_start_matches("./"))),
         }
     }
 

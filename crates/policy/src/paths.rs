@@ -25,9 +25,13 @@ impl PathRules {
     }
 
     /// Whether a path relative to the project may be created, changed or removed.
+    ///
+    /// What makes other programs run something, or decides over this one, is never written, whatever is granted: the
+    /// repository's own directory, tool settings, skills, and files that shells and editors run.
     #[must_use]
     pub fn may_write(&self, path: &str) -> bool {
-        self.may_read(path, false)
+        !is_protected(path)
+            && self.may_read(path, false)
             && self.write_granted.iter().any(|set| matches(set, path, false))
             && self.write_narrowed.iter().all(|set| matches(set, path, false))
             && !self.write_forbidden.iter().any(|set| matches(set, path, false))
@@ -67,6 +71,36 @@ impl PathRules {
     pub(crate) fn narrow_writes(&mut self, patterns: &[String]) {
         self.write_narrowed.push(set(patterns, None));
     }
+}
+
+/// Names that are never written, at any depth and in any case of their letters.
+const PROTECTED: &[&str] = &[
+    ".agents",
+    ".bash_profile",
+    ".bashrc",
+    ".claude",
+    ".direnv",
+    ".envrc",
+    ".git",
+    ".gitattributes",
+    ".gitconfig",
+    ".githooks",
+    ".gitmodules",
+    ".husky",
+    ".idea",
+    ".mcp.json",
+    ".profile",
+    ".skillgate",
+    ".vscode",
+    ".zshrc",
+];
+
+/// Whether a path is one that no grant to write reaches.
+pub(crate) fn is_protected(path: &str) -> bool {
+    path.split('/').any(|part| {
+        let part = part.to_ascii_lowercase();
+        PROTECTED.binary_search(&part.as_str()).is_ok()
+    })
 }
 
 fn compile(patterns: &[String], instead_of_unreadable: &str) -> Option<Gitignore> {
@@ -132,6 +166,17 @@ mod tests {
             rules.grant_writes(&list(&[bad]));
             assert!(!rules.may_write("a"), "{bad}");
         }
+    }
+
+    #[test]
+    fn protected_names_are_never_written() {
+        assert!(PROTECTED.is_sorted());
+        let mut rules = PathRules::default();
+        rules.grant_writes(&list(&["**"]));
+        for path in [".git/hooks/x", "a/.GIT/config", ".claude/settings.json", ".mcp.json", "sub/.envrc"] {
+            assert!(!rules.may_write(path), "{path}");
+        }
+        assert!(rules.may_write("git/hooks/x") && rules.may_write("claude.md"));
     }
 
     #[test]

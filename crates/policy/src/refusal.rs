@@ -96,6 +96,12 @@ impl fmt::Display for RefusalReason {
             RefusalReason::ProducedOption { word } => {
                 write!(f, "the word `{word}` comes from a glob or a substitution and would be an option nobody wrote")
             }
+            RefusalReason::Write { path } if path.starts_with('/') => {
+                write!(f, "writing `{path}` needs a grant, and it is outside the project, where none can be given")
+            }
+            RefusalReason::Write { path } if crate::paths::is_protected(path) => {
+                write!(f, "`{path}` is never written, because other programs act on it")
+            }
             RefusalReason::Write { path } => write!(f, "writing `{path}` needs a grant"),
             RefusalReason::Unmounted { path } => {
                 write!(f, "it runs without a grant of its own, so it sees no files, and it named `{path}`")

@@ -53,6 +53,8 @@ fn a_list_of_tools_narrows_what_the_built_in_default_allows() {
         ("allowed-tools: Bash(ls:*)", "sort README.md", Unmounted),
         ("allowed-tools: Bash(ls:*)", "cat < README.md", Unmounted),
         ("allowed-tools: Bash(ls:*)", "cat README.md || echo hidden", Unmounted),
+        ("allowed-tools: Bash(ls:*)", "{ cat; } < README.md", Unmounted),
+        ("allowed-tools: Bash(ls:*)", "if true; then cat; fi < README.md || echo hidden", Unmounted),
         // No entry for a command, or an empty list: not even `echo`.
         ("allowed-tools: []", "echo x", Narrowed),
         ("allowed-tools: \"\"", "echo x", Narrowed),

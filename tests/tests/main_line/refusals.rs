@@ -156,7 +156,8 @@ fn an_attempt_to_change_a_file_refuses_the_run_with_the_path_and_the_remedy() {
         ("ln -s README.md link", "link"),
         ("truncate -s 0 README.md", "README.md"),
         ("echo x | tee -a notes/may.md", "notes/may.md"),
-        ("cd beds && touch ../x", "../x"),
+        ("cd beds && touch ../x", "x"),
+        ("cd beds && touch x", "beds/x"),
         ("seq 9 | sort -o sorted.txt", "sorted.txt"),
         ("f=$(echo late.txt); echo x > \"$f\" || true", "late.txt"),
     ] {
@@ -165,15 +166,9 @@ fn an_attempt_to_change_a_file_refuses_the_run_with_the_path_and_the_remedy() {
         let refusal = outcome.refusal();
         match &refusal.reason {
             RefusalReason::Write { path: found } => {
-                let expected = outcome.tree.path("").join("beds").join(path);
-                let expected = if path.starts_with("../") {
-                    skillgate_exec::normalise(&expected.display().to_string())
-                } else {
-                    path.to_owned()
-                };
                 // `rm -r` begins with whichever entry the directory lists first.
                 let either = path == "beds/a.txt" && found == "beds/b.txt";
-                assert!(*found == expected || either, "{program}: {found}");
+                assert!(found == path || either, "{program}: {found}");
                 assert_eq!(refusal.remedy, Some(format!("Write({found})")), "{program}");
             }
             other => unreachable!("{program}: {other}"),

@@ -39,7 +39,8 @@ fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure
         [program] => program.clone(),
         words => words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" "),
     };
-    let gate = Gate::new(Authority::of(context::host(global, Defaults::Nothing)?));
+    let host = context::with_writing(&context::host(global, Defaults::Nothing)?, &verb.write)?;
+    let gate = Gate::new(Authority::of(host));
     let program = Program::from_text(&source, &limits).map_err(|error| Failure::Program {
         reason: error.reason,
         source_text: source.clone(),

@@ -1,4 +1,4 @@
-use super::io::{GuestInput, GuestOutput, Stream};
+use super::io::{GuestInput, GuestOutput};
 use crate::guest::{Ended, Guest};
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::cli::{
@@ -40,13 +40,13 @@ impl stdin::Host for Guest {
 
 impl stdout::Host for Guest {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
-        Ok(Resource::new_own(self.table.push(GuestOutput(Stream::Stdout))?.rep()))
+        Ok(Resource::new_own(self.table.push(GuestOutput::Stdout)?.rep()))
     }
 }
 
 impl stderr::Host for Guest {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
-        Ok(Resource::new_own(self.table.push(GuestOutput(Stream::Stderr))?.rep()))
+        Ok(Resource::new_own(self.table.push(GuestOutput::Stderr)?.rep()))
     }
 }
 

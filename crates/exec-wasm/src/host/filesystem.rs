@@ -1,16 +1,16 @@
-//! The guard layer: every path a guest names passes here, is resolved below one mount, and is opened by us. Nothing here can
-//! change a file; an attempt to do so ends the run with a refusal.
+//! The guard layer: every path a guest names passes here, is resolved below one mount, and is opened by us. A file is changed
+//! only where a `Write` rule of the effective grant says so; every other attempt ends the run with a refusal.
 
-use super::io::{GuestInput, GuestOutput, Stream, read_at};
+use super::io::{GuestInput, GuestOutput, read_at, write_at};
 use crate::guest::{Ended, Guest};
 use cap_std::fs::Metadata;
-use skillgate_exec::{Bound, Located, Stop};
-use skillgate_policy::{Approved, Sight};
+use skillgate_exec::{Bound, ChangeError, Located, Stop, Writing};
+use skillgate_policy::{Approved, PathRules, Sight};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
@@ -34,7 +34,7 @@ enum Node {
     /// A directory of a mount: the mount's index and the path below it, empty for the mount itself.
     Directory { mount: usize, path: String },
     /// An opened file.
-    File { file: Arc<File>, path: String, metadata: Arc<Metadata> },
+    File { file: Arc<File>, path: String, metadata: Arc<Metadata>, writable: bool },
     /// A directory above the mounts, by its path without the leading slash: it shows the way to them and nothing else.
     Above(String),
     /// The root that a command sees which sees streams only: nothing is in it, and to look is refused.
@@ -129,6 +129,25 @@ fn virtual_identity(path: &str) -> MetadataHashValue {
     MetadataHashValue { lower: number(0), upper: number(8) }
 }
 
+/// The times a guest wants a file to have.
+fn times(access: NewTimestamp, change: NewTimestamp) -> std::fs::FileTimes {
+    let time = |wanted| match wanted {
+        NewTimestamp::NoChange => None,
+        NewTimestamp::Now => Some(SystemTime::now()),
+        NewTimestamp::Timestamp(at) => {
+            UNIX_EPOCH.checked_add(Duration::new(at.seconds, at.nanoseconds.min(999_999_999)))
+        }
+    };
+    let mut times = std::fs::FileTimes::new();
+    if let Some(at) = time(access) {
+        times = times.set_accessed(at);
+    }
+    if let Some(at) = time(change) {
+        times = times.set_modified(at);
+    }
+    times
+}
+
 /// A virtual object's status.
 fn virtual_stat(type_: DescriptorType) -> DescriptorStat {
     DescriptorStat {
@@ -199,16 +218,42 @@ impl Guest {
         let base = match self.node(descriptor) {
             Ok(Node::Directory { mount, path: base }) => join(self.mount_path(mount), &base),
             Ok(Node::Above(base)) => format!("/{base}"),
-            Ok(Node::File { path, .. }) => path,
+            Ok(Node::File { path, .. }) => format!("/{path}"),
             Ok(Node::Null) => "/dev/null".to_owned(),
             Ok(Node::Void) => "/".to_owned(),
             Err(error) => return error,
         };
         let full = skillgate_exec::normalise(&format!("{base}/{path}"));
-        // Below the directory it runs in, a path is shown as a person would type it, which is also how a rule names it.
-        let own = self.directory.as_deref().and_then(|own| full.strip_prefix(own)?.strip_prefix('/'));
-        let shown = own.unwrap_or(&full);
-        FsError::trap(Ended::Refused(Box::new(Approved::write_refusal(&self.vector, shown))))
+        FsError::trap(Ended::Refused(Box::new(Approved::write_refusal(&self.vector, self.mounts.called(&full)))))
+    }
+
+    /// Changes something below `descriptor`, where a rule grants it; the run is refused where none does.
+    fn change<T>(
+        &self,
+        descriptor: &Resource<Descriptor>,
+        path: &str,
+        change: impl FnOnce(&Located<'_>, &PathRules) -> Result<T, ChangeError>,
+    ) -> FsResult<T> {
+        match self.resolve(descriptor, path)? {
+            Target::Below { located, .. } => change(&located, &self.rules).map_err(|error| match error {
+                ChangeError::Refused => self.refuse_write(descriptor, path),
+                ChangeError::System(error) => code(error),
+            }),
+            Target::Above(_) | Target::Null => Err(self.refuse_write(descriptor, path)),
+        }
+    }
+
+    /// An opened file that may be written.
+    fn writable(&self, descriptor: &Resource<Descriptor>) -> FsResult<Option<Arc<File>>> {
+        match self.node(descriptor)? {
+            Node::File { file, writable: true, .. } => Ok(Some(file)),
+            Node::Null => Ok(None),
+            _ => Err(self.refuse_write(descriptor, "")),
+        }
+    }
+
+    fn count_written(&self, bytes: u64) -> FsResult<()> {
+        self.run.count_written(bytes).map_err(|stop| FsError::trap(Ended::Stopped(stop)))
     }
 
     fn mount_path(&self, mount: usize) -> &str {
@@ -353,7 +398,7 @@ impl types::HostDescriptor for Guest {
 
     fn get_flags(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
         Ok(match self.node(&fd)? {
-            Node::Null => DescriptorFlags::READ | DescriptorFlags::WRITE,
+            Node::Null | Node::File { writable: true, .. } => DescriptorFlags::READ | DescriptorFlags::WRITE,
             _ => DescriptorFlags::READ,
         })
     }
@@ -366,12 +411,17 @@ impl types::HostDescriptor for Guest {
         })
     }
 
-    fn set_size(&mut self, fd: Resource<Descriptor>, _: Filesize) -> FsResult<()> {
-        Err(self.refuse_write(&fd, ""))
+    fn set_size(&mut self, fd: Resource<Descriptor>, size: Filesize) -> FsResult<()> {
+        let Some(file) = self.writable(&fd)? else { return Ok(()) };
+        self.count_written(size.saturating_sub(file.metadata().map_err(code)?.len()))?;
+        file.set_len(size).map_err(code)
     }
 
-    fn set_times(&mut self, fd: Resource<Descriptor>, _: NewTimestamp, _: NewTimestamp) -> FsResult<()> {
-        Err(self.refuse_write(&fd, ""))
+    fn set_times(&mut self, fd: Resource<Descriptor>, access: NewTimestamp, change: NewTimestamp) -> FsResult<()> {
+        match self.writable(&fd)? {
+            Some(file) => file.set_times(times(access, change)).map_err(code),
+            None => Ok(()),
+        }
     }
 
     fn read(&mut self, fd: Resource<Descriptor>, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
@@ -387,11 +437,12 @@ impl types::HostDescriptor for Guest {
         }
     }
 
-    fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, _: Filesize) -> FsResult<Filesize> {
-        match self.node(&fd)? {
-            Node::Null => Ok(bytes.len() as u64),
-            _ => Err(self.refuse_write(&fd, "")),
+    fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+        if let Some(file) = self.writable(&fd)? {
+            self.count_written(bytes.len() as u64)?;
+            write_at(&file, &bytes, offset).map_err(code)?;
         }
+        Ok(bytes.len() as u64)
     }
 
     fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
@@ -415,7 +466,7 @@ impl types::HostDescriptor for Guest {
     }
 
     fn create_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        Err(self.refuse_write(&fd, &path))
+        self.change(&fd, &path, |located, rules| located.create_directory(rules))
     }
 
     fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
@@ -448,10 +499,11 @@ impl types::HostDescriptor for Guest {
         fd: Resource<Descriptor>,
         _: PathFlags,
         path: String,
-        _: NewTimestamp,
-        _: NewTimestamp,
+        access: NewTimestamp,
+        change: NewTimestamp,
     ) -> FsResult<()> {
-        Err(self.refuse_write(&fd, &path))
+        let file = self.change(&fd, &path, |located, rules| located.open_for_writing(rules, Writing::default()))?.0;
+        file.into_std().set_times(times(access, change)).map_err(code)
     }
 
     fn link_at(
@@ -479,6 +531,22 @@ impl types::HostDescriptor for Guest {
             Target::Null => Node::Null,
             Target::Above(_) if changes => return Err(self.refuse_write(&fd, &path)),
             Target::Above(path) => Node::Above(path),
+            Target::Below { path: below, must_be_directory: false, .. } if changes => {
+                let how = Writing {
+                    create: open_flags.contains(OpenFlags::CREATE),
+                    exclusive: open_flags.contains(OpenFlags::EXCLUSIVE),
+                    truncate: open_flags.contains(OpenFlags::TRUNCATE),
+                };
+                let (file, metadata) =
+                    self.change(&fd, &path, |located, rules| located.open_for_writing(rules, how))?;
+                self.count_file()?;
+                Node::File {
+                    file: Arc::new(file.into_std()),
+                    path: below,
+                    metadata: Arc::new(metadata),
+                    writable: true,
+                }
+            }
             Target::Below { .. } if changes => return Err(self.refuse_write(&fd, &path)),
             Target::Below { mount, path, located, must_be_directory } => {
                 let follow = must_be_directory || path_flags.contains(PathFlags::SYMLINK_FOLLOW);
@@ -492,7 +560,7 @@ impl types::HostDescriptor for Guest {
                     return Err(ErrorCode::NotDirectory.into());
                 } else {
                     self.count_file()?;
-                    Node::File { file: Arc::new(file.into_std()), path, metadata: Arc::new(metadata) }
+                    Node::File { file: Arc::new(file.into_std()), path, metadata: Arc::new(metadata), writable: false }
                 }
             }
         };
@@ -517,17 +585,20 @@ impl types::HostDescriptor for Guest {
     }
 
     fn remove_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        Err(self.refuse_write(&fd, &path))
+        self.change(&fd, &path, |located, rules| located.remove_directory(rules))
     }
 
     fn rename_at(
         &mut self,
         fd: Resource<Descriptor>,
         path: String,
-        _: Resource<Descriptor>,
-        _: String,
+        new_fd: Resource<Descriptor>,
+        new_path: String,
     ) -> FsResult<()> {
-        Err(self.refuse_write(&fd, &path))
+        let Target::Below { located: to, .. } = self.resolve(&new_fd, &new_path)? else {
+            return Err(self.refuse_write(&new_fd, &new_path));
+        };
+        self.change(&fd, &path, |located, rules| located.rename_file(rules, &to))
     }
 
     fn symlink_at(&mut self, fd: Resource<Descriptor>, _: String, path: String) -> FsResult<()> {
@@ -535,7 +606,7 @@ impl types::HostDescriptor for Guest {
     }
 
     fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        Err(self.refuse_write(&fd, &path))
+        self.change(&fd, &path, |located, rules| located.remove_file(rules))
     }
 
     fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
@@ -547,15 +618,20 @@ impl types::HostDescriptor for Guest {
         Ok(Resource::new_own(self.table.push(input).map_err(trap)?.rep()))
     }
 
-    fn write_via_stream(&mut self, fd: Resource<Descriptor>, _: Filesize) -> FsResult<Resource<DynOutputStream>> {
-        match self.node(&fd)? {
-            Node::Null => Ok(Resource::new_own(self.table.push(GuestOutput(Stream::Null)).map_err(trap)?.rep())),
-            _ => Err(self.refuse_write(&fd, "")),
-        }
+    fn write_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
+        let output = match self.writable(&fd)? {
+            Some(file) => GuestOutput::File { file, offset: Some(offset) },
+            None => GuestOutput::Null,
+        };
+        Ok(Resource::new_own(self.table.push(output).map_err(trap)?.rep()))
     }
 
     fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
-        types::HostDescriptor::write_via_stream(self, fd, 0)
+        let output = match self.writable(&fd)? {
+            Some(file) => GuestOutput::File { file, offset: None },
+            None => GuestOutput::Null,
+        };
+        Ok(Resource::new_own(self.table.push(output).map_err(trap)?.rep()))
     }
 
     fn is_same_object(&mut self, a: Resource<Descriptor>, b: Resource<Descriptor>) -> wasmtime::Result<bool> {

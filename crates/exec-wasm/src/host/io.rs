@@ -24,15 +24,17 @@ pub(super) enum GuestInput {
 }
 
 /// Where a guest writes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct GuestOutput(pub(super) Stream);
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stream {
+#[derive(Clone, Debug)]
+pub(super) enum GuestOutput {
     Stdout,
     Stderr,
     /// `/dev/null`.
     Null,
+    /// A file, from an offset on; without one, at its end.
+    File {
+        file: Arc<File>,
+        offset: Option<u64>,
+    },
 }
 
 /// What a guest can wait for.
@@ -162,11 +164,23 @@ impl Guest {
     }
 
     fn write_stream(&mut self, stream: &Resource<DynOutputStream>, bytes: &[u8]) -> StreamResult<()> {
-        let GuestOutput(stream) = *self.table.get(&borrowed::<GuestOutput, _>(stream)).map_err(table)?;
-        let output = match stream {
-            Stream::Null => return Ok(()),
-            Stream::Stdout => &self.stdout,
-            Stream::Stderr => &self.stderr,
+        let output = match self.table.get_mut(&borrowed::<GuestOutput, _>(stream)).map_err(table)? {
+            GuestOutput::Null => return Ok(()),
+            GuestOutput::Stdout => &self.stdout,
+            GuestOutput::Stderr => &self.stderr,
+            GuestOutput::File { file, offset } => {
+                self.run.count_written(bytes.len() as u64).map_err(ended)?;
+                let failed = |error: std::io::Error| StreamError::LastOperationFailed(error.into());
+                let at = match offset {
+                    Some(offset) => *offset,
+                    None => file.metadata().map_err(failed)?.len(),
+                };
+                write_at(file, bytes, at).map_err(failed)?;
+                if let Some(offset) = offset {
+                    *offset += bytes.len() as u64;
+                }
+                return Ok(());
+            }
         };
         match output.write(bytes) {
             Ok(()) => Ok(()),
@@ -190,6 +204,23 @@ pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Re
 #[cfg(windows)]
 pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+}
+
+#[cfg(unix)]
+pub(super) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+pub(super) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match std::os::windows::fs::FileExt::seek_write(file, &bytes[written..], offset + written as u64)? {
+            0 => return Err(std::io::Error::from(std::io::ErrorKind::WriteZero)),
+            count => written += count,
+        }
+    }
+    Ok(())
 }
 
 impl streams::HostInputStream for Guest {

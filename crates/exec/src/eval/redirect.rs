@@ -1,6 +1,7 @@
 use super::{Eval, Io, Shell};
 use crate::backend::RunError;
-use crate::stream::{Buffer, Input, Output};
+use crate::mounts::{ChangeError, Writing};
+use crate::stream::{Buffer, FileOutput, Input, Output};
 use skillgate_policy::Approved;
 use skillgate_shell::{Redirect, RedirectOperator, RedirectTarget};
 use std::sync::{Arc, Mutex};
@@ -37,8 +38,18 @@ impl Shell<'_> {
                             "/dev/stdout" => io.stdout.clone(),
                             "/dev/stderr" => io.stderr.clone(),
                             _ => {
-                                let vector = [">".to_owned(), path.clone()];
-                                return Err(RunError::from(Approved::write_refusal(&vector, &path)).into());
+                                let append = matches!(
+                                    redirect.operator,
+                                    RedirectOperator::Append | RedirectOperator::AppendBoth
+                                );
+                                match self.output_file(&path, append)? {
+                                    Ok(output) => output,
+                                    Err(reason) => {
+                                        self.complain(&io, &format!("{path}: {reason}"))?;
+                                        self.status = 1;
+                                        return Ok(None);
+                                    }
+                                }
                             }
                         };
                         if both {
@@ -83,6 +94,32 @@ impl Shell<'_> {
             }
         }
         Ok(Some(io))
+    }
+
+    /// Opens a file for writing, where a rule grants it; the run is refused where none does.
+    fn output_file(&self, path: &str, append: bool) -> Eval<Result<Output, &'static str>> {
+        let absolute = crate::mounts::normalise(&self.absolute(path));
+        let refuse = || {
+            let vector = [">".to_owned(), path.to_owned()];
+            let called = self.shared.scene.mounts.called(&absolute);
+            Err(RunError::from(Approved::write_refusal(&vector, called)).into())
+        };
+        let Some(located) = self.shared.scene.mounts.locate(&absolute) else { return refuse() };
+        let how = Writing { create: true, truncate: !append, ..Writing::default() };
+        match located.open_for_writing(self.shared.gate.paths(), how) {
+            Ok((file, _)) => {
+                let mut file = file.into_std();
+                if append && std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).is_err() {
+                    return Ok(Err("cannot be appended to"));
+                }
+                Ok(Ok(Output::File(FileOutput::new(file, self.shared.run))))
+            }
+            Err(ChangeError::Refused) => refuse(),
+            Err(ChangeError::System(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Err("No such file or directory"))
+            }
+            Err(ChangeError::System(_)) => Ok(Err("Permission denied")),
+        }
     }
 
     /// Opens a file for reading.
