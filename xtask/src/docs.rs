@@ -4,8 +4,8 @@ use crate::process::{cargo, output, run as run_command};
 use crate::{Outcome, Root, guests, tidy};
 use std::process::Command;
 
-/// The outputs with a schema; a test of the command compares the files.
-const SCHEMAS: [&str; 6] = ["list", "show", "run", "check", "sandbox-run", "error"];
+/// The outputs with a schema, and the header of a skill; a test of the command compares the files.
+const SCHEMAS: [&str; 7] = ["list", "show", "run", "check", "sandbox-run", "error", "frontmatter"];
 
 pub(crate) fn run(root: &Root, _: &[String]) -> Outcome {
     for path in tidy::write_generated(root)? {

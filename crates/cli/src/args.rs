@@ -1,7 +1,8 @@
 //! The command line as types.
 
 use clap::builder::ArgPredicate;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 const EXIT_STATUSES: &str = "\
@@ -26,6 +27,24 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
+impl Cli {
+    /// Reads the process's command line, with the rules between options of different places.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let cli = Self::try_parse()?;
+        let fault = match (&cli.verb, cli.global.format) {
+            (Verb::Check(check), Format::Json | Format::Sarif) if check.export => {
+                "`--export` prints the standard form itself: leave out `--format`"
+            }
+            (Verb::Check(check), Format::Sarif) if check.dry_run => {
+                "SARIF carries the fixes as they are found: leave out `--fix --dry-run`"
+            }
+            (Verb::Check(_), _) | (_, Format::Human | Format::Json) => return Ok(cli),
+            (_, Format::Sarif) => "only `check` prints SARIF",
+        };
+        Err(Self::command().error(ErrorKind::ArgumentConflict, fault))
+    }
+}
+
 /// Options of every verb.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -33,8 +52,12 @@ pub(crate) struct Global {
     /// The project whose skills are used and whose files commands see
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
     pub(crate) project: PathBuf,
-    /// The user's home, where the user's own skills are
-    #[arg(long, global = true, value_name = "DIR", env = "HOME", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help = "The user's home, where the user's own skills are [default: $HOME]"
+    )]
     pub(crate) home: Option<PathBuf>,
     /// The administrator's directory
     #[arg(long, global = true, value_name = "DIR", default_value = "/etc/skillgate")]
@@ -57,7 +80,7 @@ pub(crate) struct Global {
     /// Where Skillgate keeps its own files (compiled components)
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-    /// How data is printed
+    /// How data is printed; SARIF 2.1.0 only by `check`
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
     /// Colours in messages
@@ -69,6 +92,14 @@ pub(crate) struct Global {
     /// Say more on standard error
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
+}
+
+impl Global {
+    /// The user's home: the option, else the environment's when it says something.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        let environment = || std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        self.home.clone().or_else(environment)
+    }
 }
 
 /// The profile, as it is written on the command line.
@@ -86,6 +117,7 @@ pub(crate) enum ProfileArg {
 pub(crate) enum Format {
     Human,
     Json,
+    Sarif,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -117,9 +149,9 @@ pub(crate) enum Verb {
     },
     /// Print the manual page
     Man,
-    /// Print the JSON Schema of an output
+    /// Print the JSON Schema of an output, or of a skill's header
     Schema {
-        /// The verb whose output it describes
+        /// The verb whose output it describes; `frontmatter` describes the header of a SKILL.md
         output: SchemaOf,
     },
 }
@@ -132,6 +164,7 @@ pub(crate) enum SchemaOf {
     Check,
     SandboxRun,
     Error,
+    Frontmatter,
 }
 
 #[derive(Debug, Args)]
@@ -147,8 +180,8 @@ pub(crate) struct ShowVerb {
 pub(crate) struct RunVerb {
     /// The skill: `name`, `/name` or `source:name`
     pub(crate) name: String,
-    /// Arguments; joined with shell quoting
-    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+    /// Arguments; joined with shell quoting. After `--`, also those that begin with `-`
+    #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<String>,
     /// The arguments as one text, exactly as typed
     #[arg(long, value_name = "TEXT", conflicts_with = "arguments", allow_hyphen_values = true)]
@@ -166,6 +199,15 @@ pub(crate) struct CheckVerb {
     /// Files, skill directories, or directories that hold them
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Apply the fixes that need no decision, and list what a person must decide
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Print what --fix would change, as a diff, and write nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+    /// Print one file in the form of the open standard
+    #[arg(long, conflicts_with = "fix")]
+    pub(crate) export: bool,
 }
 
 #[derive(Debug, Subcommand)]

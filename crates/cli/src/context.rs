@@ -51,7 +51,7 @@ pub(crate) fn with_writing(host: &Host, directories: &[String]) -> Result<Host, 
 /// Where Skillgate keeps its own files: `--store`, else the user's data directory.
 fn store(global: &Global) -> Option<PathBuf> {
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = data.or_else(|| global.home.as_ref().map(|home| home.join(".local/share")));
+    let data = data.or_else(|| global.home().map(|home| home.join(".local/share")));
     global.store.clone().or_else(|| data.map(|data| data.join("skillgate")))
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn session(global: &Global) -> Result<SessionBuilder, Failure> {
         .managed(&global.managed)
         .trust_project(global.trust)
         .profile(global.profile.into());
-    if let Some(home) = &global.home {
+    if let Some(home) = global.home() {
         builder = builder.home(home);
     }
     if let Some(config) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()) {

@@ -126,11 +126,15 @@ impl Failure {
     /// The ways out, one a line.
     fn hints(&self) -> Vec<String> {
         if let Some(refusal) = self.refusal() {
-            let hint = match &refusal.remedy {
+            let mut hints = vec![match &refusal.remedy {
                 Some(pattern) => format!("the host can grant it: --allow '{pattern}'"),
                 None => "no grant of the host changes this".to_owned(),
-            };
-            return vec![hint];
+            }];
+            if !refusal.already_ran.is_empty() {
+                let ran: Vec<String> = refusal.already_ran.iter().map(|vector| vector.join(" ")).collect();
+                hints.push(format!("before that had run: {}", ran.join("; ")));
+            }
+            return hints;
         }
         match self {
             Failure::Invoke(error) => match error.as_ref() {
@@ -151,10 +155,11 @@ impl Failure {
                 InvokeError::Failed(failed) if !failed.output.is_empty() => {
                     vec![format!("it printed:\n{}", failed.output)]
                 }
+                InvokeError::Broken { findings, .. } => findings.clone(),
                 InvokeError::Unreadable(failure) => failure.diagnostic.help.iter().cloned().collect(),
                 _ => Vec::new(),
             },
-            Failure::Open(_) => vec!["--project names another directory".to_owned()],
+            Failure::Open(_) => vec!["name a directory that exists".to_owned()],
             _ => Vec::new(),
         }
     }
@@ -183,12 +188,12 @@ impl Failure {
             return;
         }
         let style = Style::of(global);
-        text::complain(&format!("{} {self}", style.error("error:")));
+        text::complain(&format!("{} {}", style.error("error:"), text::safe(&self.to_string())));
         if let Some((source, offset)) = self.place() {
             text::complain(&excerpt(source, offset));
         }
         for hint in self.hints() {
-            text::complain(&format!("{} {hint}", style.help("help:")));
+            text::complain(&format!("{} {}", style.help("help:"), text::safe(&hint)));
         }
     }
 

@@ -15,12 +15,11 @@ mod sink;
 mod text;
 
 use args::{Cli, Verb};
-use clap::Parser as _;
 use exit::{Failure, Status};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
             Status::Bug
         }
     };
-    status.into()
+    if status == Status::Done && text::output_was_lost() { Status::Findings.into() } else { status.into() }
 }
 
 fn usage(error: &clap::Error) -> ExitCode {

@@ -6,6 +6,21 @@ use std::io::IsTerminal as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// Files from which on a bar is worth its lines.
+const MANY: usize = 200;
+
+/// A bar for many files; it shows nothing when they are few, or when nobody watches.
+pub(crate) fn of_files(count: usize) -> ProgressBar {
+    if count <= MANY || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(count as u64);
+    match ProgressStyle::with_template("{bar:40} {pos}/{len} files [{elapsed}]") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 /// Says that a component is being compiled: a spinner on a terminal, one line elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Compiling {

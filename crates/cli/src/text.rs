@@ -1,16 +1,32 @@
 //! Words for people.
-#![expect(clippy::print_stderr, reason = "the one place that writes to the terminal")]
 
 use crate::args::{Color, Global};
 use serde::Serialize;
 use skillgate_core::without_invisible;
+use skillgate_exec::sanitise;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether data could not be written, which no status of the verb itself would tell.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether data was lost on its way out.
+pub(crate) fn output_was_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
 
 /// Prints data. A reader that is gone is no failure.
 pub(crate) fn data(text: &str) {
     let mut out = io::stdout().lock();
-    // `head` and its like stop reading when they have enough.
-    let _reader_may_be_gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        // `head` and its like stop reading when they have enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => {
+            LOST.store(true, Ordering::Relaxed);
+            complain(&format!("skillgate: the output cannot be written: {error}"));
+        }
+    }
 }
 
 /// Prints a value as JSON.
@@ -19,15 +35,26 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), serde_json::Error> {
     Ok(())
 }
 
+/// Text for people on standard output: what a terminal would act on is taken out where there is one.
+pub(crate) fn human(text: &str) {
+    if io::stdout().is_terminal() { data(&sanitise(text.as_bytes())) } else { data(text) }
+}
+
+/// Text that may hold anything, as a person may be shown it.
+pub(crate) fn safe(text: &str) -> String {
+    sanitise(text.as_bytes())
+}
+
 /// Says something on standard error.
 pub(crate) fn complain(text: &str) {
-    eprintln!("{text}");
+    // There is nobody left to tell when this fails.
+    let _nobody_listens = writeln!(io::stderr(), "{text}");
 }
 
 pub(crate) fn complain_json(value: &impl Serialize) {
     match serde_json::to_string(value) {
-        Ok(text) => eprintln!("{text}"),
-        Err(error) => eprintln!("{error}"),
+        Ok(text) => complain(&text),
+        Err(error) => complain(&error.to_string()),
     }
 }
 

@@ -144,6 +144,24 @@ codes! {
     GrantWiderThanHost = "grant-wider-than-host", Info;
     /// The file does not follow the open standard.
     NotStandard = "not-standard", Error;
+    /// Tag characters stand in the text: a message that no font shows and a model reads.
+    HiddenText = "hidden-text", Error;
+    /// A control changes the order in which text is shown, so that a person reads something else than a machine.
+    BidiControl = "bidi-control", Error;
+    /// A comment, which a rendered page does not show, gives a model orders.
+    HiddenInstruction = "hidden-instruction", Error;
+    /// A command runs what it fetches from the network.
+    FetchAndRun = "fetch-and-run", Warning;
+    /// A command decodes text and runs the result.
+    DecodeAndRun = "decode-and-run", Warning;
+    /// A long encoded text stands beside the command or call that decodes it.
+    EncodedBlob = "encoded-blob", Warning;
+    /// What looks like a credential stands in the text.
+    SecretInText = "secret-in-text", Error;
+    /// The tool list asks for every command, and the text shows none.
+    WideGrant = "wide-grant", Info;
+    /// A placeholder stands in the tool list where a tool belongs.
+    ToolsPlaceholder = "tools-placeholder", Warning;
 }
 
 impl fmt::Display for Code {

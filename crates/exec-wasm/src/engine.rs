@@ -28,6 +28,12 @@ pub(crate) fn engine(memory_bytes: u64) -> Result<Engine, BackendError> {
     config.wasm_multi_memory(false);
     config.wasm_tail_call(false);
     config.wasm_relaxed_simd(false);
+    // Reserving the pool takes hundreds of gigabytes of address space, which a limited process does not have; then instances are
+    // made one by one, with bounds checks instead of guard pages. Slower, and just as bounded.
+    let mut plain = config.clone();
+    plain.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    plain.memory_reservation(0);
+    plain.memory_guard_size(0);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(GUESTS);
     pool.total_core_instances(GUESTS * 8);
@@ -43,7 +49,9 @@ pub(crate) fn engine(memory_bytes: u64) -> Result<Engine, BackendError> {
     pool.table_keep_resident(1 << 20);
     pool.pagemap_scan(Enabled::Auto);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-    Engine::new(&config).map_err(|error| BackendError::Engine { reason: format!("{error:#}") })
+    Engine::new(&config)
+        .or_else(|_| Engine::new(&plain))
+        .map_err(|error| BackendError::Engine { reason: format!("{error:#}") })
 }
 
 /// Advances the engine's epoch while a guest runs, so that it looks at its run; sleeps while none does.

@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::stream::{Input, Output};
 use serde::Serialize;
 use skillgate_core::{HoleValue, Span};
-use skillgate_policy::{Approved, Gate, Refusal, Sketch, Verdict};
+use skillgate_policy::{Approved, Gate, Refusal, Sight, Sketch, Verdict};
 use skillgate_shell::{Node, RedirectOperator, RedirectTarget, SimpleCommand, Word, WordPart, walk};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -121,12 +121,15 @@ impl CapabilityShell {
         let name = words.first().and_then(|word| word.as_deref().ok());
         let known = name.map(|name| eval::resolve(name, &self.backends));
         let sketch = Sketch { words: words.clone(), provider: known.map(|(provider, _)| provider), span: command.span };
-        Some(PlannedCommand {
-            words,
-            span: command.span,
-            backend: known.map(|(_, backend)| backend),
-            verdict: gate.check(&sketch).map_err(Box::new),
-        })
+        let mut verdict = gate.check(&sketch).map_err(Box::new);
+        if let Ok(Verdict { certain: true, sight: Sight::StreamsOnly, .. }) = verdict
+            && known.is_some_and(|(_, backend)| backend != "shell" && backend != "none")
+            && let Some(path) = read_file(command, program)
+        {
+            let vector: Vec<String> = words.iter().filter_map(|word| word.clone().ok()).collect();
+            verdict = Err(Box::new(Approved::unmounted_refusal(&vector, &path)));
+        }
+        Some(PlannedCommand { words, span: command.span, backend: known.map(|(_, backend)| backend), verdict })
     }
 }
 
@@ -181,13 +184,28 @@ impl Executor for CapabilityShell {
             scene,
             run,
             holes: &program.holes,
-            records: Mutex::new(Vec::new()),
+            records: Mutex::default(),
         };
         let io = Io { stdin: streams.stdin, stdin_file: None, stdout: streams.stdout, stderr: streams.stderr };
-        let (status, decided_by) = eval::run(&shared, &program.tree, io)?;
-        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Completion { status, decided_by, commands })
+        let result = eval::run(&shared, &program.tree, io);
+        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner).list;
+        match result {
+            Ok((status, decided_by)) => Ok(Completion { status, decided_by, commands }),
+            Err(RunError::Refused(mut refusal)) => {
+                refusal.already_ran = commands.into_iter().map(|command| command.argv).collect();
+                Err(RunError::Refused(refusal))
+            }
+            Err(error) => Err(error),
+        }
     }
+}
+
+/// The file that a command's own redirection opens for it, when its name is known.
+fn read_file(command: &SimpleCommand, program: &Program) -> Option<String> {
+    let last = command.redirects.iter().rev().find(|redirect| redirect.operator == RedirectOperator::Read)?;
+    let RedirectTarget::File(word) = &last.target else { return None };
+    let path = sketch(word, program).into_iter().next()?.ok()?;
+    (!matches!(path.as_str(), "/dev/null" | "/dev/stdin")).then_some(path)
 }
 
 /// A word as far as it is known before anything runs. A placeholder's value is known.

@@ -1,7 +1,7 @@
 //! The capability shell: evaluates shell programs so that what is checked is what runs.
 //!
 //! A [`Program`] is parsed once. Before anything runs, every simple command in it is decided as far as its words are known
-//! ([`Program::plan`]); when a command's vector exists, the gate decides again, and only that decision makes the `Approved`
+//! ([`Executor::plan`]); when a command's vector exists, the gate decides again, and only that decision makes the `Approved`
 //! that a [`Backend`] runs. No second parser exists, and no backend decides.
 //!
 //! Must not: start a process (a backend does), decide (the gate does), or reach a file other than through [`Mounts`]. Start

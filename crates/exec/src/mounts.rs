@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub struct Mount {
     path: String,
     dir: Dir,
-    /// Only paths below the project are bound by path patterns.
-    is_project: bool,
+    /// Where the directory lies in the project; empty for the project itself. What is elsewhere is not bound by path patterns.
+    in_project: Option<PathBuf>,
 }
 
 impl Mount {
@@ -65,12 +65,14 @@ impl Mounts {
         Arc::new(Self::default())
     }
 
-    /// Opens the project's root and further directories by their paths.
+    /// Opens the project's root and further directories by their paths. One below the project is part of it and no mount of its
+    /// own; one that leads into the project is bound by the project's rules.
     ///
     /// # Errors
     /// The path that could not be opened as a directory, and why.
     pub fn open_ambient(project: Option<&Path>, others: &[&Path]) -> Result<Arc<Self>, (PathBuf, io::Error)> {
         let mut mounts: Vec<Mount> = Vec::new();
+        let real_project = project.and_then(|path| path.canonicalize().ok());
         let wanted = project.map(|path| (path, true)).into_iter().chain(others.iter().map(|path| (*path, false)));
         for (path, is_project) in wanted {
             let open = || {
@@ -81,9 +83,20 @@ impl Mounts {
                 Ok((text.trim_end_matches('/').to_owned(), dir))
             };
             let (text, dir) = open().map_err(|error| (path.to_owned(), error))?;
-            if !mounts.iter().any(|mount| mount.path == text) {
-                mounts.push(Mount { path: text, dir, is_project });
+            let covered = |mount: &Mount| {
+                let below = text.strip_prefix(mount.path.as_str());
+                below.is_some_and(|rest| rest.is_empty() || (mount.is_project() && rest.starts_with('/')))
+            };
+            if mounts.iter().any(covered) {
+                continue;
             }
+            let real = path.canonicalize().ok();
+            let in_project = match (is_project, real_project.as_deref().zip(real.as_deref())) {
+                (true, _) => Some(PathBuf::new()),
+                (false, Some((project, real))) => real.strip_prefix(project).ok().map(Path::to_path_buf),
+                (false, None) => None,
+            };
+            mounts.push(Mount { path: text, dir, in_project });
         }
         // The longest path that contains a file is the mount it is opened through.
         mounts.sort_by_key(|mount| std::cmp::Reverse(mount.path.len()));
@@ -98,7 +111,7 @@ impl Mounts {
     /// How a path below the project is called from its root, which is how a `Write` rule names it; other paths as they are.
     #[must_use]
     pub fn called<'p>(&self, absolute: &'p str) -> &'p str {
-        let project = self.mounts.iter().find(|mount| mount.is_project);
+        let project = self.mounts.iter().find(|mount| mount.is_project());
         project.and_then(|mount| absolute.strip_prefix(mount.path.as_str())?.strip_prefix('/')).unwrap_or(absolute)
     }
 
@@ -139,6 +152,18 @@ pub fn normalise(path: &str) -> String {
 }
 
 impl Mount {
+    fn is_project(&self) -> bool {
+        self.in_project.as_ref().is_some_and(|prefix| prefix.as_os_str().is_empty())
+    }
+
+    /// Whether a rule lets a path of this mount be seen.
+    fn shows(&self, rules: &PathRules, path: &Path, is_directory: bool) -> bool {
+        let Some(prefix) = &self.in_project else { return true };
+        let path = path.strip_prefix(".").unwrap_or(path);
+        let whole = prefix.join(path);
+        whole.as_os_str().is_empty() || whole.to_str().is_some_and(|text| rules.may_read(text, is_directory))
+    }
+
     /// The mount's handle together with a path below it.
     #[must_use]
     pub fn below(&self, relative: impl Into<PathBuf>) -> Located<'_> {
@@ -275,7 +300,7 @@ impl Located<'_> {
 
     /// The path to change: below the project, with the links in its directories resolved, and granted by a rule.
     fn changeable(&self, rules: &PathRules) -> Result<PathBuf, ChangeError> {
-        if !self.mount.is_project || !rules.grants_writing() {
+        if !self.mount.is_project() || !rules.grants_writing() {
             return Err(ChangeError::Refused);
         }
         let name = self.relative.file_name().ok_or(ChangeError::Refused)?;
@@ -288,17 +313,13 @@ impl Located<'_> {
     }
 
     fn entry_is_visible(&self, rules: &PathRules, path: &Path, name: &str, kind: cap_std::fs::FileType) -> bool {
-        if !self.mount.is_project || rules.shows_everything() {
-            return true;
-        }
-        let below = path.join(name);
-        below.to_str().is_some_and(|text| rules.may_read(text.trim_start_matches("./"), kind.is_dir()))
+        rules.shows_everything() || self.mount.shows(rules, &path.join(name), kind.is_dir())
     }
 
     /// The path to open: as it is when nothing is hidden, else with its links resolved and checked, so that a link to a hidden
     /// file is as hidden as the file.
     fn visible(&self, rules: &PathRules, follow: bool) -> io::Result<PathBuf> {
-        if !self.mount.is_project || rules.shows_everything() {
+        if self.mount.in_project.is_none() || rules.shows_everything() {
             return Ok(self.relative().to_owned());
         }
         let real = if follow {
@@ -312,8 +333,7 @@ impl Located<'_> {
             }
         };
         let is_directory = self.mount.dir.symlink_metadata(&real)?.is_dir();
-        let text = real.to_str().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        if text == "." || rules.may_read(text, is_directory) {
+        if self.mount.shows(rules, &real, is_directory) {
             Ok(real)
         } else {
             Err(io::Error::from(io::ErrorKind::NotFound))
@@ -337,7 +357,7 @@ mod tests {
         let outer = tempfile::tempdir().expect("a directory");
         let inner = outer.path().join("inner");
         std::fs::create_dir(&inner).expect("a directory");
-        let mounts = Mounts::open_ambient(Some(outer.path()), &[&inner]).expect("both open");
+        let mounts = Mounts::open_ambient(None, &[outer.path(), &inner]).expect("both open");
         let base = outer.path().to_str().expect("UTF-8");
         for (path, mount, relative) in [
             (format!("{base}/a/b"), 1, "a/b"),
@@ -351,6 +371,28 @@ mod tests {
             assert_eq!(located.mount.path(), mounts.get(mount).expect("mounted").path(), "{path}");
         }
         assert!(mounts.locate("/").is_none() && mounts.locate(&format!("{base}/../x")).is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_second_way_into_the_project_is_bound_by_its_rules() {
+        let root = tempfile::tempdir().expect("a directory");
+        let elsewhere = tempfile::tempdir().expect("a directory");
+        let own = root.path().join("skills/own");
+        std::fs::create_dir_all(&own).expect("a directory");
+        std::fs::write(own.join(".env"), "TOKEN").expect("a file");
+        let way = elsewhere.path().join("way");
+        std::os::unix::fs::symlink(&own, &way).expect("a link");
+        let rules = hiding("Read(/skills/own/.env)");
+        for other in [own.as_path(), &way] {
+            let mounts = Mounts::open_ambient(Some(root.path()), &[other]).expect("opens");
+            let path = other.join(".env");
+            let located = mounts.locate(path.to_str().expect("UTF-8")).expect("it is in a mount");
+            assert!(located.open(&PathRules::default()).is_ok(), "{}", path.display());
+            assert_eq!(located.open(&rules).map(|_| ()).map_err(|e| e.kind()), Err(io::ErrorKind::NotFound));
+            let directory = mounts.locate(other.to_str().expect("UTF-8")).expect("it is in a mount");
+            assert_eq!(directory.entries(&rules, 10).expect("lists").len(), 0);
+        }
     }
 
     #[test]

@@ -145,6 +145,16 @@ fn check_supported(tree: &skillgate_shell::Program, source: &str) -> Result<(), 
                 {
                     return refuse("a file descriptor above 2", redirect.span);
                 }
+                let reads = matches!(
+                    redirect.operator,
+                    RedirectOperator::Read
+                        | RedirectOperator::HereDocument
+                        | RedirectOperator::HereString
+                        | RedirectOperator::DuplicateInput
+                );
+                if reads && redirect.fd.is_some_and(|fd| fd != 0) {
+                    return refuse("reading from another descriptor than 0", redirect.span);
+                }
                 if redirect.operator == RedirectOperator::ReadWrite {
                     return refuse("opening a file for reading and writing", redirect.span);
                 }
@@ -183,6 +193,7 @@ mod tests {
             ("ls; ./x.sh", 4),
             ("ls 3>&1", 3),
             ("ls <>x", 3),
+            ("ls 2<x", 3),
             ("[[ a =~ b ]]", 0),
             ("case a in a) ls;& esac", 10),
             ("echo $(. ./x)", 7),

@@ -26,6 +26,10 @@ pub enum Bound {
     OpenFiles(u32),
     /// A pathname expansion gives more names than it may.
     GlobResults(u64),
+    /// A pattern and a text are too long to be matched, steps.
+    PatternSteps(u64),
+    /// The shell's variables hold more than they may, bytes.
+    Variables(u64),
     /// The run wrote as much into files as it may, bytes.
     Written(u64),
     /// A guest's own stack is used up.
@@ -41,9 +45,16 @@ impl fmt::Display for Bound {
             Bound::Commands(n) => write!(f, "it started more than {n} commands (commands)"),
             Bound::LoopTurns(n) => write!(f, "its loops turned more than {n} times (loop_turns)"),
             Bound::Depth(n) => write!(f, "it nests deeper than {n} levels (depth)"),
-            Bound::PipelineStages(n) => write!(f, "a pipeline has more than {n} stages (pipeline_stages)"),
+            Bound::PipelineStages(n) => {
+                write!(
+                    f,
+                    "a pipeline has more than {n} stages, or several in each other have too many (pipeline_stages)"
+                )
+            }
             Bound::OpenFiles(n) => write!(f, "a command opened more than {n} files at once (open_files)"),
             Bound::GlobResults(n) => write!(f, "a pattern matched more than {n} names (glob_results)"),
+            Bound::PatternSteps(n) => write!(f, "matching a pattern would take more than {n} steps"),
+            Bound::Variables(n) => write!(f, "its variables hold more than {n} bytes"),
             Bound::Written(n) => write!(f, "it wrote more than {n} bytes into files (native_file_bytes)"),
             Bound::Stack => f.write_str("a command used up its stack"),
         }
@@ -81,6 +92,23 @@ pub struct Run {
     commands: AtomicU64,
     loop_turns: AtomicU64,
     written: AtomicU64,
+    stages: AtomicU64,
+}
+
+/// Stages of all pipelines of a run that are alive at once, as a multiple of those of one pipeline.
+const LIVE_PIPELINES: u64 = 8;
+
+/// Stages that are alive; they are given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct LiveStages<'a> {
+    run: &'a Run,
+    count: u64,
+}
+
+impl Drop for LiveStages<'_> {
+    fn drop(&mut self) {
+        self.run.stages.fetch_sub(self.count, Ordering::Relaxed);
+    }
 }
 
 impl Run {
@@ -104,6 +132,7 @@ impl Run {
             commands: AtomicU64::new(0),
             loop_turns: AtomicU64::new(0),
             written: AtomicU64::new(0),
+            stages: AtomicU64::new(0),
         })
     }
 
@@ -158,6 +187,17 @@ impl Run {
             return Err(Stop::Bound(Bound::LoopTurns(self.limits.loop_turns)));
         }
         self.check()
+    }
+
+    /// Takes the threads of one more pipeline.
+    pub(crate) fn take_stages(&self, count: usize) -> Result<LiveStages<'_>, Stop> {
+        let limit = self.limits.pipeline_stages;
+        let stages = LiveStages { run: self, count: count as u64 };
+        let alive = self.stages.fetch_add(stages.count, Ordering::Relaxed) + stages.count;
+        if count as u64 > u64::from(limit) || alive > u64::from(limit).saturating_mul(LIVE_PIPELINES) {
+            return Err(Stop::Bound(Bound::PipelineStages(limit)));
+        }
+        Ok(stages)
     }
 
     /// Counts bytes that are about to be written into files.

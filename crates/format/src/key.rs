@@ -65,6 +65,11 @@ pub(crate) const KEYS: &[Key] = &[
     standard(key("metadata", Kind::Other)),
 ];
 
+/// The spelling of every key that the format defines, in the order in which they are written.
+pub fn known_keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|key| key.name)
+}
+
 /// The key that `written` spells, in whatever case and with whatever separators.
 pub(crate) fn find(written: &str) -> Option<&'static Key> {
     if let Some(key) = KEYS.iter().find(|key| key.name == written) {

@@ -17,6 +17,8 @@ pub struct SkillFile {
     pub directory_name: Option<String>,
     /// Whether it is a `SKILL.md`; else it is a command file.
     pub is_skill: bool,
+    /// Whether it was found as a link that leads out of its directory: what it names is not the pack's, and is not to be read.
+    pub leads_out: bool,
 }
 
 /// The skill files that a path names: the file itself; the `SKILL.md` of a skill's directory; or all of a directory that
@@ -42,7 +44,7 @@ fn skill_file(path: PathBuf) -> SkillFile {
     let real = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
     let directory_name = real.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let is_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
-    SkillFile { path, directory_name, is_skill }
+    SkillFile { path, directory_name, is_skill, leads_out: false }
 }
 
 fn collect(dir: &Dir, path: &Path, depth: usize, files: &mut Vec<SkillFile>) {
@@ -55,7 +57,8 @@ fn collect(dir: &Dir, path: &Path, depth: usize, files: &mut Vec<SkillFile>) {
         let is_skill = name.eq_ignore_ascii_case("SKILL.md");
         if is_skill || (in_commands && below.extension().is_some_and(|end| end == "md")) {
             // Also when it is no regular file: then it is reported as such.
-            files.push(skill_file(below));
+            let leads_out = kind.is_symlink() && dir.canonicalize(&name).is_err();
+            files.push(SkillFile { leads_out, ..skill_file(below) });
         } else if kind.is_dir()
             && !matches!(name.to_str(), Some(".git" | "node_modules" | "target"))
             && let (Ok(inner), Some(depth)) = (entry.open_dir(), depth.checked_sub(1))

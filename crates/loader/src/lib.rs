@@ -39,6 +39,7 @@ mod file;
 mod find;
 mod links;
 mod load;
+mod replace;
 mod repository;
 mod root;
 mod skills_dir;
@@ -48,4 +49,5 @@ pub use discover::{Discovered, Discovery, DiscoveryError, Project, discover_root
 pub use file::{ReadFault, read_file_ambient};
 pub use find::{SkillFile, find_skill_files_ambient};
 pub use load::{Duplicate, LoadOptions, Loaded, PathDiagnostic, load_root_ambient};
+pub use replace::{ReplaceFault, replace_file_ambient, replaceable_ambient};
 pub use root::{RootKind, SkillRoot, SkillRoots};

@@ -1,4 +1,4 @@
-use crate::command::Match;
+use crate::command::{CommandPattern, Match};
 use crate::host::{Host, path_patterns};
 use crate::paths::PathRules;
 use crate::pattern::ToolPattern;
@@ -134,6 +134,9 @@ pub struct Authority {
     caveats: Vec<Caveat>,
 }
 
+/// Patterns that several lists are compared by; more say nothing more about whether they have anything in common.
+const MAX_COMMON: usize = 256;
+
 /// One of the host's patterns that still permits something, with the caveats that apply to it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct EffectiveEntry {
@@ -174,7 +177,41 @@ impl Authority {
     /// Whether some shell command may run at all; without one, a skill runs no injection, not even `echo`.
     #[must_use]
     pub fn permits_some_command(&self) -> bool {
-        self.host.permits_some_command() && self.caveats.iter().all(Caveat::permits_some_command)
+        if !self.host.permits_some_command() || !self.caveats.iter().all(Caveat::permits_some_command) {
+            return false;
+        }
+        // What every list of patterns has in common; removals and denials can only be seen command by command.
+        let mut common: Vec<CommandPattern> = match self.host.defaults() {
+            crate::Defaults::BuiltIn => vec![CommandPattern::Any],
+            crate::Defaults::Nothing => {
+                let allowing = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow);
+                allowing.filter_map(|rule| rule.pattern().command().cloned()).collect()
+            }
+        };
+        for caveat in &self.caveats {
+            if let CaveatKind::Only { patterns, .. } = &caveat.kind {
+                let listed: Vec<&CommandPattern> = patterns.iter().filter_map(ToolPattern::command).collect();
+                common = common.iter().flat_map(|a| listed.iter().filter_map(|b| a.meet(b))).collect();
+                common.truncate(MAX_COMMON);
+            }
+        }
+        !common.is_empty()
+    }
+
+    /// Whether the shell itself may read a file for a built-in: every member permits every command, or reading.
+    pub(crate) fn shell_may_read(&self) -> bool {
+        self.everywhere(&|pattern| pattern.command() == Some(&CommandPattern::Any) || pattern.tool() == "Read")
+    }
+
+    /// Whether every member allows something with a pattern of a kind.
+    pub(crate) fn everywhere(&self, kind: &dyn Fn(&ToolPattern) -> bool) -> bool {
+        let allows = |rule: &crate::Rule| rule.effect() == Effect::Allow && kind(rule.pattern());
+        let host = self.host.defaults() == crate::Defaults::BuiltIn || self.host.rules().iter().any(allows);
+        host && self.caveats.iter().all(|caveat| match &caveat.kind {
+            CaveatKind::Only { patterns, .. } => patterns.iter().any(kind),
+            CaveatKind::Without(_) => true,
+            CaveatKind::Nothing { .. } => false,
+        })
     }
 
     /// The host's allowing command patterns that survive, with the caveats that still apply to each.

@@ -242,15 +242,34 @@ fn git_is_plain<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
         let long = word.strip_prefix("--").map(|body| body.split('=').next().unwrap_or(body));
         long.is_some_and(|name| name.len() > 1 && GIT_LONG.iter().any(|option| option.starts_with(name)))
     };
+    let clusters = |word: &str, letter| word.starts_with('-') && !word.starts_with("--") && word.contains(letter);
     match subcommand {
         "difftool" | "mergetool" | "filter-branch" | "daemon" | "instaweb" | "gui" | "gitk" | "citool" | "hook"
         | "credential" | "maintenance" | "send-email" => false,
+        "config" => config_is_read(words),
+        "archive" | "clone" | "format-patch" | "bundle" => false,
         "bisect" => !words.any(|word| word == "run"),
         "submodule" => !words.any(|word| word == "foreach"),
-        "rebase" => !words.any(|word| word.starts_with("-x") || runs(word)),
-        "grep" => !words.any(|word| word.starts_with("-O") || runs(word)),
+        "rebase" => !words.any(|word| clusters(word, 'x') || runs(word)),
+        "grep" => !words.any(|word| clusters(word, 'O') || runs(word)),
         _ => !words.any(runs),
     }
+}
+
+/// Whether `git config` only reads: options that look something up, and at most one name.
+fn config_is_read<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    let mut names = 0;
+    for word in words {
+        match word {
+            "get" | "list" => {}
+            "--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "--global" | "--local" | "--system"
+            | "--worktree" | "--show-origin" | "--show-scope" | "--name-only" | "--null" | "-z" | "--bool"
+            | "--int" | "--path" | "--includes" | "--all" | "--regexp" => {}
+            _ if word.starts_with('-') => return false,
+            _ => names += 1,
+        }
+    }
+    names <= 1
 }
 
 /// Whether an awk command line holds nothing but a program without redirection, pipe, `system`, `getline` or includes.
@@ -272,7 +291,8 @@ pub(crate) fn awk_is_plain<'a>(words: impl Iterator<Item = &'a str>) -> bool {
         }
         if !program_seen {
             program_seen = true;
-            let outside = without_awk_strings(word);
+            // Quotes in a regular expression or a comment would hide what follows them from the scan for strings.
+            let outside = if word.contains(['/', '#']) { word.to_owned() } else { without_awk_strings(word) };
             let calls = ["system", "getline", "@", "|", ">", "close", "fflush", "ENVIRON", "FILENAME="];
             // A comparison `>` cannot be told from a redirection without awk's grammar; it counts as one.
             if calls.iter().any(|call| outside.contains(call)) {
@@ -404,6 +424,14 @@ mod tests {
             ("git bisect run x", true),
             ("git log run", false),
             ("git switch -c x", false),
+            ("awk /\"/{system(\"id\")}/\"/", true),
+            ("git config core.fsmonitor x", true),
+            ("git config --get user.name", false),
+            ("git config user.name", false),
+            ("git config --unset user.name", true),
+            ("git rebase -ix make", true),
+            ("git grep -nOvi x", true),
+            ("git archive -o x HEAD", true),
             ("git log -- x", false),
             ("git -c x=y log", true),
             ("git log --ext-d", true),

@@ -80,6 +80,50 @@ impl CommandPattern {
     }
 }
 
+impl CommandPattern {
+    /// The vectors that both patterns match, as a pattern; `None` when there are none.
+    #[must_use]
+    pub fn meet(&self, other: &CommandPattern) -> Option<CommandPattern> {
+        use CommandPattern::{Any, Exact, Prefix, PrefixOfWord};
+        match (self, other) {
+            (Any, pattern) | (pattern, Any) => Some(pattern.clone()),
+            (Exact(words), pattern) | (pattern, Exact(words)) => {
+                let vector: Vec<Known<'_>> = words.iter().map(|word| Known::Text(word)).collect();
+                (pattern.matches(&vector) == Match::Yes).then(|| Exact(words.clone()))
+            }
+            (Prefix(a), Prefix(b)) if a.starts_with(b) => Some(Prefix(a.clone())),
+            (Prefix(a), Prefix(b)) => b.starts_with(a).then(|| Prefix(b.clone())),
+            (Prefix(words), PrefixOfWord(before, start)) | (PrefixOfWord(before, start), Prefix(words)) => {
+                match words.get(before.len()) {
+                    Some(word) => {
+                        (words.starts_with(before) && word.starts_with(start.as_str())).then(|| Prefix(words.clone()))
+                    }
+                    None => before.starts_with(words).then(|| PrefixOfWord(before.clone(), start.clone())),
+                }
+            }
+            (PrefixOfWord(a, a_start), PrefixOfWord(b, b_start)) => {
+                let (short, short_start, long, long_start) =
+                    if a.len() <= b.len() { (a, a_start, b, b_start) } else { (b, b_start, a, a_start) };
+                if !long.starts_with(short) {
+                    return None;
+                }
+                match long.get(short.len()) {
+                    Some(word) => {
+                        word.starts_with(short_start.as_str()).then(|| PrefixOfWord(long.clone(), long_start.clone()))
+                    }
+                    None if long_start.starts_with(short_start.as_str()) => {
+                        Some(PrefixOfWord(long.clone(), long_start.clone()))
+                    }
+                    None => {
+                        let within = short_start.starts_with(long_start.as_str());
+                        within.then(|| PrefixOfWord(long.clone(), short_start.clone()))
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn match_words(words: &[String], start: Option<&str>, exact: bool, vector: &[Known<'_>]) -> Match {
     let mut given = vector.iter();
     for word in words {
@@ -213,6 +257,26 @@ mod tests {
             ("Bash(git:*)", &["git", "status"], Yes),
         ] {
             assert_eq!(permits(pattern, words), expected, "{pattern} on {words:?}");
+        }
+    }
+
+    #[test]
+    fn the_meet_of_two_patterns_is_what_both_match() {
+        let pattern = |text: &str| ToolPattern::parse(text).expect(text).command().expect("a Bash pattern").clone();
+        for (a, b, both) in [
+            ("Bash", "Bash(ls:*)", Some("Bash(ls:*)")),
+            ("Bash(ls:*)", "Bash(wc:*)", None),
+            ("Bash(git:*)", "Bash(git log:*)", Some("Bash(git log:*)")),
+            ("Bash(git log)", "Bash(git:*)", Some("Bash(git log)")),
+            ("Bash(git log)", "Bash(git status)", None),
+            ("Bash(npm run t*)", "Bash(npm run:*)", Some("Bash(npm run t*)")),
+            ("Bash(npm run t*)", "Bash(npm run test:*)", Some("Bash(npm run test:*)")),
+            ("Bash(npm run t*)", "Bash(npm run build:*)", None),
+            ("Bash(npm run t*)", "Bash(npm run te*)", Some("Bash(npm run te*)")),
+            ("Bash(g*)", "Bash(git lo*)", Some("Bash(git lo*)")),
+        ] {
+            assert_eq!(pattern(a).meet(&pattern(b)), both.map(pattern), "{a} and {b}");
+            assert_eq!(pattern(b).meet(&pattern(a)), both.map(pattern), "{b} and {a}");
         }
     }
 

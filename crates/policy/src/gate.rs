@@ -2,7 +2,7 @@ use crate::authority::{Authority, Caveat, CaveatKind};
 use crate::carrier::carrier;
 use crate::command::{CommandPattern, Match};
 use crate::filter::is_pure_filter;
-use crate::host::{Decided, Defaults};
+use crate::host::Decided;
 use crate::paths::{PathRules, is_protected};
 use crate::refusal::{Refusal, RefusalReason};
 use crate::request::{CommandRequest, Known, Provenance, Provider, Sketch};
@@ -105,7 +105,7 @@ impl Approved {
     /// A [`Refusal`] when the grant was revoked since.
     pub fn redeem(self) -> Result<Vec<String>, Refusal> {
         if self.revocation.is_revoked() {
-            return Err(Refusal { action: show(&self.vector), reason: RefusalReason::Revoked, remedy: None });
+            return Err(Refusal::new(show(&self.vector), RefusalReason::Revoked, None));
         }
         Ok(self.vector)
     }
@@ -115,21 +115,14 @@ impl Approved {
     #[must_use]
     pub fn write_refusal(vector: &[String], path: &str) -> Refusal {
         let grantable = !path.starts_with('/') && !is_protected(path);
-        Refusal {
-            action: show(vector),
-            reason: RefusalReason::Write { path: path.to_owned() },
-            remedy: grantable.then(|| format!("Write({})", path.trim_start_matches("./"))),
-        }
+        let remedy = grantable.then(|| format!("Write({})", path.trim_start_matches("./")));
+        Refusal::new(show(vector), RefusalReason::Write { path: path.to_owned() }, remedy)
     }
 
     /// The refusal for a command that sees streams only and, while it runs, names `path`.
     #[must_use]
     pub fn unmounted_refusal(vector: &[String], path: &str) -> Refusal {
-        Refusal {
-            action: show(vector),
-            reason: RefusalReason::Unmounted { path: path.to_owned() },
-            remedy: Some(suggestion(vector)),
-        }
+        Refusal::new(show(vector), RefusalReason::Unmounted { path: path.to_owned() }, Some(suggestion(vector)))
     }
 }
 
@@ -186,15 +179,12 @@ impl Gate {
     pub fn approve(&self, request: CommandRequest) -> Result<Approved, Refusal> {
         let vector: Vec<String> = request.words.iter().map(|word| word.text.clone()).collect();
         if self.revocation.is_revoked() {
-            return Err(Refusal { action: show(&vector), reason: RefusalReason::Revoked, remedy: None });
+            return Err(Refusal::new(show(&vector), RefusalReason::Revoked, None));
         }
         let (rule, sight) = self.decide(&request.known(), Some(request.provider), &|| show(&vector))?;
         if let Some(word) = self.produced_option(&request) {
-            return Err(Refusal {
-                action: show(&vector),
-                reason: RefusalReason::ProducedOption { word },
-                remedy: Some("Bash".to_owned()),
-            });
+            let reason = RefusalReason::ProducedOption { word };
+            return Err(Refusal::new(show(&vector), reason, Some("Bash".to_owned())));
         }
         Ok(Approved {
             vector,
@@ -212,7 +202,7 @@ impl Gate {
         provider: Option<Provider>,
         action: &dyn Fn() -> String,
     ) -> Result<(String, Sight), Refusal> {
-        let refuse = |reason, remedy| Err(Refusal { action: action(), reason, remedy });
+        let refuse = |reason, remedy| Err(Refusal::new(action(), reason, remedy));
         let remedy = || {
             let texts: Vec<String> = vector
                 .iter()
@@ -224,7 +214,14 @@ impl Gate {
             Some(suggestion(&texts))
         };
         if !self.authority.permits_some_command() {
-            return match self.authority.caveats().iter().find(|caveat| !caveat.permits_some_command()) {
+            // Each member by itself may permit something, and have nothing in common with the others; then it is the host that
+            // does not grant this command, or the list that does not have it.
+            let caveats = self.authority.caveats();
+            let granted = self.authority.host().decide_command(vector, provider).effect == Effect::Allow;
+            let narrowing = caveats.iter().find(|caveat| !caveat.permits_some_command());
+            let narrowing =
+                narrowing.or_else(|| caveats.iter().find(|caveat| granted && !caveat.permits_command(vector)));
+            return match narrowing {
                 Some(caveat) => refuse(narrowed(caveat), None),
                 None => refuse(RefusalReason::NotGranted, remedy()),
             };
@@ -249,7 +246,8 @@ impl Gate {
             return Ok((rule, Sight::Granted));
         }
         if provider == Some(Provider::BuiltIn) {
-            return Ok(("shell built-ins need no grant of their own".to_owned(), Sight::Granted));
+            let sight = if self.authority.shell_may_read() { Sight::Granted } else { Sight::StreamsOnly };
+            return Ok(("shell built-ins need no grant of their own".to_owned(), sight));
         }
         if is_pure_filter(vector) {
             return Ok(("stream filters need no grant of their own".to_owned(), Sight::StreamsOnly));
@@ -279,15 +277,7 @@ impl Gate {
             return None;
         }
         let any = |pattern: &crate::ToolPattern| pattern.command() == Some(&CommandPattern::Any);
-        let host = self.authority.host();
-        let host_any = host.defaults() == Defaults::BuiltIn
-            || host.rules().iter().any(|rule| rule.effect() == Effect::Allow && any(rule.pattern()));
-        let caveats_any = self.authority.caveats().iter().all(|caveat| match &caveat.kind {
-            CaveatKind::Only { patterns, .. } => patterns.iter().any(any),
-            CaveatKind::Without(_) => true,
-            CaveatKind::Nothing { .. } => false,
-        });
-        if host_any && caveats_any {
+        if self.authority.everywhere(&any) {
             return None;
         }
         let produced = |word: &&crate::Word| word.provenance == Provenance::Expansion && word.text.starts_with('-');
@@ -337,13 +327,20 @@ fn exact_suggestion(vector: &[Known<'_>]) -> Option<String> {
     Some(format!("Bash({})", show(&words?)))
 }
 
-/// A vector as a person would type it.
+/// A vector as a person would type it, with nothing in it that a terminal would act on.
 fn show<T: AsRef<str>>(words: &[T]) -> String {
     let quoted = |word: &T| {
         let word = word.as_ref();
         let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%…".contains(c);
         if !word.is_empty() && word.chars().all(plain) {
             word.to_owned()
+        } else if word.chars().any(char::is_control) {
+            let escape = |c: char| match c {
+                '\'' | '\\' => format!("\\{c}"),
+                c if c.is_control() => format!("\\x{:02x}", u32::from(c)),
+                c => c.to_string(),
+            };
+            format!("$'{}'", word.chars().map(escape).collect::<String>())
         } else {
             format!("'{}'", word.replace('\'', r"'\''"))
         }

@@ -112,7 +112,12 @@ fn set(patterns: &[String], instead_of_unreadable: Option<&str>) -> Gitignore {
     let mut builder = GitignoreBuilder::new("");
     for pattern in patterns {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-        let readable = !pattern.starts_with('!') && builder.add_line(None, pattern).is_ok();
+        // Not patterns below the project: turned around, from the root of the system, the home, or above.
+        let elsewhere =
+            pattern.starts_with(['!', '~']) || pattern.starts_with("//") || pattern.split('/').any(|part| part == "..");
+        // A name may begin with what would be a comment in a gitignore file.
+        let escaped = if pattern.starts_with('#') { format!("\\{pattern}") } else { pattern.to_owned() };
+        let readable = !elsewhere && builder.add_line(None, &escaped).is_ok();
         if let (false, Some(instead)) = (readable, instead_of_unreadable) {
             // `**` always parses.
             let _ignored_on_purpose = builder.add_line(None, instead);
@@ -148,17 +153,22 @@ mod tests {
     fn hidden_paths_are_hidden_with_everything_below() {
         let mut rules = PathRules::default();
         assert!(rules.may_read("a", false) && rules.shows_everything());
-        rules.hide(&list(&[".env", "/secret/"]));
-        for (path, visible) in
-            [(".env", false), ("a/.env", false), (".envrc", true), ("secret/x", false), ("a/secret/x", true)]
-        {
+        rules.hide(&list(&[".env", "/secret/", "#h"]));
+        for (path, visible) in [
+            ("#h", false),
+            (".env", false),
+            ("a/.env", false),
+            (".envrc", true),
+            ("secret/x", false),
+            ("a/secret/x", true),
+        ] {
             assert_eq!(rules.may_read(path, false), visible, "{path}");
         }
     }
 
     #[test]
     fn a_pattern_that_cannot_be_read_hides_everything_and_grants_nothing() {
-        for bad in ["!x", "[z-a]", "{"] {
+        for bad in ["!x", "[z-a]", "{", "//etc/x", "~/x", "a/../x"] {
             let mut rules = PathRules::default();
             rules.hide(&list(&[bad]));
             assert!(!rules.may_read("a", false), "{bad}");

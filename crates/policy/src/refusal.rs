@@ -13,6 +13,14 @@ pub struct Refusal {
     pub reason: RefusalReason,
     /// What the host could add to allow it; `None` when nothing a host adds would.
     pub remedy: Option<String>,
+    /// The vectors that had run by then, when it was decided late.
+    pub already_ran: Vec<Vec<String>>,
+}
+
+impl Refusal {
+    pub(crate) fn new(action: String, reason: RefusalReason, remedy: Option<String>) -> Self {
+        Self { action, reason, remedy, already_ran: Vec::new() }
+    }
 }
 
 /// Why the gate refused.

@@ -38,6 +38,14 @@ pub enum InvokeError {
     /// The decision on the skill itself.
     #[error(transparent)]
     Skill(#[from] SkillRefusal),
+    /// The skill's header cannot be read: its text may be looked at, and not invoked.
+    #[error("`{name}` cannot be invoked, because its header cannot be read")]
+    Broken {
+        /// The skill.
+        name: String,
+        /// What was found in the header.
+        findings: Vec<String>,
+    },
     /// The skill has hooks, and this version cannot run them; one of them may be a guard.
     #[error("`{name}` has hooks, which this version does not run, so the skill is not activated")]
     HooksUnsupported {

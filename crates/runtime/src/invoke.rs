@@ -266,6 +266,15 @@ impl Session {
                 project: self.project.as_ref().map_or_else(PathBuf::new, |project| project.root.clone()),
             }),
             Some(State::Disabled { pattern }) => Err(InvokeError::Disabled { name: name(), pattern: pattern.clone() }),
+            Some(State::Broken) => Err(InvokeError::Broken {
+                name: name(),
+                findings: skill
+                    .diagnostics
+                    .iter()
+                    .filter(|found| found.severity == skillgate_core::Severity::Error)
+                    .map(ToString::to_string)
+                    .collect(),
+            }),
             Some(_) => Ok(()),
             None => Err(InvokeError::Unknown { name: name(), nearest: Vec::new() }),
         }

@@ -2,7 +2,7 @@
 //!
 //! Expansions are done first and in order, then the expression is evaluated: expand every part of
 //! [`ArithmeticExpr::expansions`], and give the texts to [`evaluate`]. Unlike in a shell, the text of an expansion is
-//! never pasted into the expression; it must be a number or the name of a variable.
+//! never pasted into the expression: it must be a number or the name of a variable, or be the whole expression.
 
 use skillgate_core::Span;
 use thiserror::Error;
@@ -187,6 +187,15 @@ pub fn evaluate(
     variables: &mut dyn Variables,
 ) -> Result<i64, ArithmeticError> {
     let mut evaluation = Evaluation { variables, steps: MAX_STEPS, depth: 0 };
+    if let ArithmeticKind::Expansion(index) = expr.root.kind
+        && let Some(text) = expansions.get(index)
+        && let Ok(whole) = parse(text.trim_matches([' ', '\t', '\n']), VALUE_DEPTH)
+    {
+        // An expansion that is the whole expression, as in `$(( $(… | paste -sd+) ))`, cannot be read in two ways: nothing stands
+        // beside it that binds more tightly.
+        evaluation.charge(1 + text.len())?;
+        return evaluation.value(&whole.root, &[]);
+    }
     evaluation.value(&expr.root, expansions)
 }
 

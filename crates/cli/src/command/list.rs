@@ -21,7 +21,7 @@ pub(crate) fn run(global: &Global, _: &ListVerb) -> Result<Status, Failure> {
         text::json(&ListOutput { skills })?;
         return Ok(Status::Done);
     }
-    text::data(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
+    text::human(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
     Ok(Status::Done)
 }
 

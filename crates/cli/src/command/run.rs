@@ -31,7 +31,7 @@ pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
         if global.format == Format::Json {
             text::json(&output)?;
         } else {
-            text::data(&explain(&output));
+            text::human(&explain(&output));
         }
         return objection.map_or(Ok(Status::Done), |objection| Err(objection.into()));
     }
@@ -43,10 +43,10 @@ pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
     } else {
         if global.verbose {
             let output = invoked(&invocation, decision, &position);
-            text::complain(explain(&output).trim_end());
+            text::complain(text::safe(&explain(&output)).trim_end());
         }
         report(global, &invocation.diagnostics);
-        text::data(&invocation.text());
+        text::human(&invocation.text());
     }
     Ok(Status::Done)
 }
@@ -68,7 +68,7 @@ fn report(global: &Global, diagnostics: &[Diagnostic]) {
     let style = Style::of(global);
     for found in diagnostics.iter().filter(|found| found.severity > Severity::Info || global.verbose) {
         let severity = format!("{}:", found.severity);
-        text::complain(&format!("{} {} [{}]", style.warning(&severity), found.message, found.code));
+        text::complain(&format!("{} {} [{}]", style.warning(&severity), text::safe(&found.message), found.code));
     }
 }
 

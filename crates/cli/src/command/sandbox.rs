@@ -5,6 +5,7 @@ use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{CommandOutput, SandboxRunOutput};
 use crate::sink::{PassThrough, standard_input};
+use crate::text;
 use skillgate_exec::{Completion, Executor as _, Mounts, Output, Program, Run, Scene, Streams};
 use skillgate_loader::project_ambient;
 use skillgate_policy::{Authority, Defaults, Gate, builtin_limits};
@@ -25,10 +26,13 @@ pub(crate) fn run(global: &Global, verb: &SandboxRunVerb) -> Result<Status, Fail
             status: status.code(),
             commands: result.iter().flat_map(|done| &done.commands).map(CommandOutput::ran).collect(),
         };
-        let text = serde_json::to_string_pretty(&output)?;
+        let report = serde_json::to_string_pretty(&output)?;
         #[expect(clippy::disallowed_methods, reason = "a file that the user named on the command line")]
-        std::fs::write(path, format!("{text}\n"))
-            .map_err(|error| Failure::Io { doing: format!("writing `{}`", path.display()), error })?;
+        let written = std::fs::write(path, format!("{report}\n"));
+        // What the program did is the answer, whether or not the note about it could be written.
+        if let Err(error) = written {
+            text::complain(&format!("skillgate: the status cannot be written to `{}`: {error}", path.display()));
+        }
     }
     result.map(|_| status)
 }
@@ -47,7 +51,7 @@ fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure
         offset: error.span.start,
     })?;
     let project =
-        project_ambient(&global.project, global.home.as_deref()).map_err(skillgate_runtime::OpenError::from)?;
+        project_ambient(&global.project, global.home().as_deref()).map_err(skillgate_runtime::OpenError::from)?;
     let mounts = Mounts::open_ambient(Some(&project.root), &[])
         .map_err(|(path, error)| Failure::Io { doing: format!("opening `{}`", path.display()), error })?;
     let root = project.root.to_string_lossy().into_owned();

@@ -18,7 +18,7 @@ pub(crate) fn run(global: &Global, verb: &ShowVerb) -> Result<Status, Failure> {
     if global.format == Format::Json {
         text::json(&shown)?;
     } else {
-        text::data(&human(&shown));
+        text::human(&human(&shown));
     }
     Ok(Status::Done)
 }

@@ -26,6 +26,12 @@ pub(crate) struct CheckedFile {
     pub(crate) fields: serde_json::Map<String, serde_json::Value>,
     /// The first line of the body that is not blank.
     pub(crate) body_first_line: Option<String>,
-    /// Findings.
+    /// Findings; with `--fix` those that are left, in the text as it is then.
     pub(crate) diagnostics: Vec<DiagnosticOutput>,
+    /// The rules whose findings `--fix` removed, or with `--dry-run` would remove.
+    pub(crate) fixed: Vec<String>,
+    /// Why the file was left as it is, though it has fixes.
+    pub(crate) not_fixed: Option<String>,
+    /// What `--fix --dry-run` would change, as a unified diff.
+    pub(crate) diff: Option<String>,
 }

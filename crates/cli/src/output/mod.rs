@@ -1,7 +1,9 @@
-//! The JSON outputs. Each has a schema in `docs/schemas`, generated from these types and compared by a test.
+//! The JSON outputs. Each has a schema in `docs/schemas`, generated from these types and compared by a test. The header of a
+//! skill, which is no output, has one too.
 
 mod check;
 mod diagnostic;
+mod frontmatter;
 mod list;
 mod run;
 mod show;
@@ -41,7 +43,7 @@ pub(crate) struct SandboxRunOutput {
     pub(crate) commands: Vec<CommandOutput>,
 }
 
-/// The schema of an output.
+/// The schema of an output, or of the header.
 pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
     use crate::args::SchemaOf;
     let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
@@ -52,5 +54,6 @@ pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
         SchemaOf::Check => generator.into_root_schema_for::<CheckOutput>(),
         SchemaOf::SandboxRun => generator.into_root_schema_for::<SandboxRunOutput>(),
         SchemaOf::Error => generator.into_root_schema_for::<ErrorOutput>(),
+        SchemaOf::Frontmatter => generator.into_root_schema_for::<frontmatter::FrontmatterInput>(),
     }
 }

@@ -98,7 +98,7 @@ pub(crate) struct InjectionOutput {
 pub(crate) struct CommandOutput {
     /// The argument vector; unknown words of a plan are `{"unknown": span}`.
     pub(crate) argv: Vec<WordOutput>,
-    /// `allow`, `ask` or `deny`.
+    /// `allow`, `ask` or `deny`; `missing` for a command that nobody offers, which ends with status 127.
     pub(crate) decision: String,
     /// The rule that decided.
     pub(crate) rule: String,
@@ -172,6 +172,8 @@ impl CommandOutput {
             Ok(verdict) => ("allow".to_owned(), verdict.rule.clone(), None),
             Err(refusal) => (refusal.reason.effect().to_string(), refusal.reason.rule(), refusal.remedy.clone()),
         };
+        let missing = command.backend == Some("none");
+        let decision = if missing { "missing".to_owned() } else { decision };
         Self {
             argv: command.words.iter().map(word).collect(),
             decision,

@@ -89,6 +89,8 @@ fn a_dry_run_decides_everything_and_runs_nothing() {
     assert_eq!(commands[1]["argv"][0], serde_json::json!({ "unknown": { "start": 20, "end": 22 } }));
     assert_eq!(value["messages"], serde_json::json!([]));
     assert_eq!(value["dry_run"], true);
+    let (status, value) = world.json("run", &["--trust", "run", "count", "a.txt", "--dry-run"]);
+    assert_eq!((status, &value["dry_run"]), (0, &true.into()), "an option after the arguments is still an option");
     let (status, value) = world.json("run", &["--trust", "run", "greedy", "--dry-run"]);
     assert_eq!(status, 4);
     assert_eq!(value["injections"][0]["commands"][0]["decision"], "deny");
@@ -144,7 +146,7 @@ fn arguments_stay_data() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.ends_with("a; touch pwned b  c $(touch pwned) `x` > y\n"), "{}", ran.stdout);
     assert!(!world.path("project/pwned").exists() && !world.path("project/y").exists());
-    let ran = world.run(&["--trust", "run", "injected", "-x", "two words"]);
+    let ran = world.run(&["--trust", "run", "injected", "--", "-x", "two words"]);
     assert!(ran.stdout.ends_with("-x two words\n"), "{}", ran.stdout);
 }
 

@@ -22,6 +22,8 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
 /// Names one directory may have.
 const MAX_ENTRIES: usize = 65_536;
+/// Bytes of a path, as Linux has it.
+const MAX_PATH: usize = 4_096;
 /// Bytes one read gives at most.
 const MAX_READ: u64 = 1 << 20;
 /// Places where a command's libraries look for time zones, locales and room for temporary files; a command that sees streams
@@ -58,7 +60,7 @@ fn code(error: io::Error) -> FsError {
     }
     let code = match error.kind() {
         Kind::NotFound => ErrorCode::NoEntry,
-        Kind::PermissionDenied => ErrorCode::NotPermitted,
+        Kind::PermissionDenied => ErrorCode::Access,
         Kind::NotADirectory => ErrorCode::NotDirectory,
         Kind::IsADirectory => ErrorCode::IsDirectory,
         Kind::InvalidFilename => ErrorCode::NameTooLong,
@@ -164,6 +166,9 @@ fn virtual_stat(type_: DescriptorType) -> DescriptorStat {
 fn clean(path: &str) -> FsResult<(String, bool)> {
     if path.contains('\0') {
         return Err(ErrorCode::Invalid.into());
+    }
+    if path.len() > MAX_PATH {
+        return Err(ErrorCode::NameTooLong.into());
     }
     #[cfg(windows)]
     if path.contains([':', '\\', '<', '>', '|', '?', '*', '"']) {

@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flo
                     (None, Some(old)) => (old.value, old.provenance),
                     (None, None) => (String::new(), Provenance::Author),
                 };
-                shell.variables.insert(name.to_owned(), Variable { value, provenance, exported: true });
+                shell.set(name, Variable { value, provenance, exported: true })?;
             }
         }
         "unset" => {
@@ -141,7 +141,8 @@ fn change_directory(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eva
     match reason {
         None => {
             let old = std::mem::replace(&mut shell.directory, path);
-            shell.assign("OLDPWD", old, Provenance::Author);
+            // A directory's name may have come from a glob.
+            shell.assign("OLDPWD", old, Provenance::Expansion)?;
         }
         Some(reason) => {
             shell.complain(io, &format!("cd: {target}: {reason}"))?;
@@ -204,19 +205,29 @@ fn read_line(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
     if !raw {
         line = line.replace('\\', "");
     }
-    let mut rest = line.trim_matches([' ', '\t']);
+    let ifs = shell.variables.get("IFS").map_or(" \t\n".to_owned(), |ifs| ifs.value.clone());
+    let white = |c: char| ifs.contains(c) && c.is_ascii_whitespace();
+    let mut rest = line.trim_matches(white).to_owned();
     for (index, name) in names.iter().enumerate() {
         let value = if index + 1 == names.len() {
             std::mem::take(&mut rest)
         } else {
-            let (word, after) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
-            rest = after.trim_start_matches([' ', '\t']);
+            let at = rest.find(|c| ifs.contains(c)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(at);
+            // One separator that is not white space ends the word, with the blanks around it.
+            let after = after.trim_start_matches(white);
+            let after = match after.chars().next() {
+                Some(c) if ifs.contains(c) => after[c.len_utf8()..].trim_start_matches(white),
+                _ => after,
+            };
+            let (word, after) = (word.to_owned(), after.to_owned());
+            rest = after;
             word
         };
-        shell.assign(name, value.to_owned(), Provenance::Expansion);
+        shell.assign(name, value, Provenance::Expansion)?;
     }
     if names.is_empty() {
-        shell.assign("REPLY", line, Provenance::Expansion);
+        shell.assign("REPLY", line, Provenance::Expansion)?;
     }
     shell.status = u8::from(!complete);
     Ok(())

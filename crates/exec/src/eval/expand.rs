@@ -12,6 +12,11 @@ use skillgate_shell::pattern::{Pattern, PatternPiece};
 use skillgate_shell::{List, Parameter, ParameterName, ParameterOperation, Special, UnsetRule, Word, WordPart};
 use std::sync::Arc;
 
+/// Steps that one match of a pattern may take: the length of the text times that of the pattern.
+const PATTERN_STEPS: u64 = 1 << 26;
+/// How often over a stream's bound a replacement may grow while it is made.
+const REPLACED_TIMES: u64 = 16;
+
 /// A run of text that is either quoted or active.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Piece {
@@ -64,20 +69,46 @@ impl Field {
         self.produced |= produced;
     }
 
+    fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.text.len()).sum()
+    }
+
     pub(super) fn text(&self) -> String {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 }
 
-/// The fields of one word.
-#[derive(Default)]
+/// One word of a vector, and whether any of it was produced.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Expanded {
+    pub(super) word: VectorWord,
+    pub(super) produced: bool,
+}
+
+impl Expanded {
+    pub(super) fn of(field: &Field) -> Self {
+        let word = VectorWord { text: field.text(), provenance: field.provenance };
+        Self { word, produced: field.produced }
+    }
+}
+
+/// The fields of one word. What goes beyond the bound is left out and noted.
 struct Fields {
     done: Vec<Field>,
     current: Option<Field>,
+    room: usize,
+    overflow: bool,
 }
 
 impl Fields {
     fn push(&mut self, text: &str, quoted: bool, provenance: Provenance) {
+        match self.room.checked_sub(text.len()) {
+            Some(room) => self.room = room,
+            None => {
+                self.overflow = true;
+                return;
+            }
+        }
         if quoted || !text.is_empty() {
             self.current.get_or_insert_with(Field::new).push(text, quoted, provenance);
         }
@@ -115,17 +146,24 @@ impl Fields {
 
 impl<'a> Shell<'a> {
     /// Expands words to the words of a vector.
-    pub(super) fn words(&mut self, words: &[Word], io: &Io) -> Eval<Vec<VectorWord>> {
+    pub(super) fn words(&mut self, words: &[Word], io: &Io) -> Eval<Vec<Expanded>> {
         let limits = self.shared.run.limits();
         let max_words = usize::try_from(limits.glob_results).unwrap_or(usize::MAX);
         let max_bytes = usize::try_from(limits.output_bytes).unwrap_or(usize::MAX);
         let mut vector = Vec::new();
+        let mut bytes = 0;
         for word in words {
             let alternatives = braces::expand(word, &BraceLimits { max_words, max_bytes })
                 .map_err(|_| RunError::from_bound("brace expansion", Bound::GlobResults(max_words as u64)))?;
             for word in &alternatives {
+                let before = vector.len();
                 for field in self.fields(word, io)? {
                     self.globbed(field, &mut vector)?;
+                }
+                bytes += vector[before..].iter().map(|expanded: &Expanded| expanded.word.text.len()).sum::<usize>();
+                self.shared.run.check().map_err(|stop| stopped("expansion", stop))?;
+                if bytes > max_bytes {
+                    return Err(RunError::from_bound("expansion", Bound::Output(max_bytes as u64)).into());
                 }
                 if vector.len() > max_words {
                     return Err(RunError::from_bound("expansion", Bound::GlobResults(max_words as u64)).into());
@@ -136,12 +174,11 @@ impl<'a> Shell<'a> {
     }
 
     fn fields(&mut self, word: &Word, io: &Io) -> Eval<Vec<Field>> {
-        let mut fields = Fields::default();
+        let mut fields = self.no_fields();
         for part in &word.parts {
             self.part(part, false, &mut fields, io)?;
         }
-        fields.end_field();
-        Ok(fields.done)
+        self.finished(fields)
     }
 
     /// Expands a word to one text, without splitting and without pathname expansion.
@@ -155,30 +192,47 @@ impl<'a> Shell<'a> {
     }
 
     pub(super) fn parts_as_one(&mut self, parts: &[WordPart], io: &Io) -> Eval<Field> {
+        let limit = usize::try_from(self.shared.run.limits().output_bytes).unwrap_or(usize::MAX);
         let mut one = Field::new();
         for part in parts {
+            if one.len() > limit {
+                return Err(RunError::from_bound("expansion", Bound::Output(limit as u64)).into());
+            }
             match part {
                 WordPart::Literal { text, .. } => one.push(text, false, Provenance::Author),
                 WordPart::Parameter(_) | WordPart::Substitution { .. } | WordPart::Arithmetic { .. } => {
                     // Quoted while it is expanded, so that it is not split; active afterwards, as in a `case` pattern.
-                    let mut fields = Fields::default();
+                    let mut fields = self.no_fields();
                     self.part(part, true, &mut fields, io)?;
-                    fields.end_field();
-                    for field in fields.done {
+                    for field in self.finished(fields)? {
                         one.push(&field.text(), false, field.whole_provenance());
                     }
                 }
                 part => {
-                    let mut fields = Fields::default();
+                    let mut fields = self.no_fields();
                     self.part(part, true, &mut fields, io)?;
-                    fields.end_field();
-                    for field in fields.done {
+                    for field in self.finished(fields)? {
                         one.append(field);
                     }
                 }
             }
         }
         Ok(one)
+    }
+
+    /// No field yet, and room for as many bytes as a stream may keep.
+    fn no_fields(&self) -> Fields {
+        let room = usize::try_from(self.shared.run.limits().output_bytes).unwrap_or(usize::MAX);
+        Fields { done: Vec::new(), current: None, room, overflow: false }
+    }
+
+    fn finished(&self, mut fields: Fields) -> Eval<Vec<Field>> {
+        if fields.overflow {
+            let limit = self.shared.run.limits().output_bytes;
+            return Err(RunError::from_bound("expansion", Bound::Output(limit)).into());
+        }
+        fields.end_field();
+        Ok(fields.done)
     }
 
     fn part(&mut self, part: &WordPart, quoted: bool, fields: &mut Fields, io: &Io) -> Eval<()> {
@@ -284,7 +338,7 @@ impl<'a> Shell<'a> {
                     (UnsetRule::Assign, true, _) => {
                         let field = self.pieces(word, io)?;
                         if let ParameterName::Variable(name) = &parameter.name {
-                            self.assign(name, field.text(), field.whole_provenance());
+                            self.assign(name, field.text(), field.whole_provenance())?;
                         }
                         (field.text(), field.whole_provenance())
                     }
@@ -328,13 +382,22 @@ impl<'a> Shell<'a> {
             ParameterOperation::Value | ParameterOperation::Unset { .. } => text.to_owned(),
             ParameterOperation::Length => text.chars().count().to_string(),
             ParameterOperation::Remove { side, longest, pattern } => {
-                self.pattern(pattern, io)?.remove(text, *side, *longest).to_owned()
+                let pattern = self.pieces(pattern, io)?;
+                self.affordable(&pattern, text)?;
+                self.compile(&pattern, io)?.remove(text, *side, *longest).to_owned()
             }
             ParameterOperation::Replace { scope, pattern, replacement } => {
                 let replacement = self.pieces(replacement, io)?;
                 produced = replacement.whole_provenance() == Provenance::Expansion;
-                let replaced = self.pattern(pattern, io)?.replace(text, &replacement.text(), *scope);
-                self.bounded(replaced)?
+                let pattern = self.pieces(pattern, io)?;
+                self.affordable(&pattern, text)?;
+                // Before it is built: at worst, every character is replaced.
+                let limit = self.shared.run.limits().output_bytes;
+                let worst = (text.len() as u64 + 1).saturating_mul(replacement.len() as u64);
+                if worst > REPLACED_TIMES * limit {
+                    return Err(RunError::from_bound("expansion", Bound::Output(limit)).into());
+                }
+                self.compile(&pattern, io)?.replace(text, &replacement.text(), *scope)
             }
             ParameterOperation::Substring { offset, length } => {
                 let chars: Vec<char> = text.chars().collect();
@@ -366,12 +429,13 @@ impl<'a> Shell<'a> {
         Ok((text, produced))
     }
 
-    fn bounded(&self, text: String) -> Eval<String> {
-        let limit = self.shared.run.limits().output_bytes;
-        if text.len() as u64 > limit {
-            return Err(RunError::from_bound("expansion", Bound::Output(limit)).into());
+    /// Whether a text can be matched against a pattern in a bounded number of steps.
+    pub(super) fn affordable(&self, pattern: &Field, text: &str) -> Eval<()> {
+        let steps = (pattern.len() as u64 + 1).saturating_mul(text.len() as u64 + 1);
+        if steps > PATTERN_STEPS {
+            return Err(RunError::from_bound("a pattern", Bound::PatternSteps(PATTERN_STEPS)).into());
         }
-        Ok(text)
+        Ok(())
     }
 
     /// Runs a list in a subshell and takes its output, without the newlines at its end.
@@ -436,8 +500,9 @@ impl Variables for Names<'_, '_> {
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), ArithmeticError> {
-        self.0.assign(name, value.to_string(), Provenance::Author);
-        Ok(())
+        // Whatever the number was computed from.
+        let assigned = self.0.assign(name, value.to_string(), Provenance::Expansion);
+        assigned.map_err(|_| ArithmeticError::NotAssignable(name.to_owned()))
     }
 }
 

@@ -1,4 +1,4 @@
-use super::expand::{Field, Piece, compile};
+use super::expand::{Expanded, Field, Piece, compile};
 use super::{Eval, Shell, stopped};
 use crate::run::{Bound, Stop};
 use skillgate_policy::{Provenance, Word};
@@ -8,13 +8,14 @@ const MAX_ENTRIES: usize = 65_536;
 
 impl Shell<'_> {
     /// Adds a field to a vector: the names that it matches when it is a pattern that matches something, else its text.
-    pub(super) fn globbed(&mut self, field: Field, vector: &mut Vec<Word>) -> Eval<()> {
+    pub(super) fn globbed(&mut self, field: Field, vector: &mut Vec<Expanded>) -> Eval<()> {
         let active = field.pieces.iter().any(|piece| !piece.quoted && piece.text.contains(['*', '?', '[']));
         let names = if active { self.matching(&field.pieces)? } else { Vec::new() };
         if names.is_empty() {
-            vector.push(Word { text: field.text(), provenance: field.provenance });
+            vector.push(Expanded::of(&field));
         }
-        vector.extend(names.into_iter().map(|text| Word { text, provenance: Provenance::Expansion }));
+        let produced = |text| Expanded { word: Word { text, provenance: Provenance::Expansion }, produced: true };
+        vector.extend(names.into_iter().map(produced));
         Ok(())
     }
 
@@ -41,6 +42,7 @@ impl Shell<'_> {
                 let Ok(pattern) = compile(component) else { return Ok(Vec::new()) };
                 let hidden_too = component.iter().find(|piece| !piece.text.is_empty());
                 let hidden_too = hidden_too.is_some_and(|piece| piece.text.starts_with('.'));
+                self.shared.run.check().map_err(|stop| stopped("a glob", stop))?;
                 for (name, is_directory) in self.directory_entries(path) {
                     if (hidden_too || !name.starts_with('.')) && pattern.matches(&name) && (last || is_directory) {
                         next.push(format!("{path}{name}{slash}"));

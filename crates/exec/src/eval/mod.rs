@@ -10,7 +10,7 @@ mod test;
 
 use crate::audit::AuditSink;
 use crate::backend::{Backend, RunError};
-use crate::executor::{CommandRecord, Scene};
+use crate::executor::Scene;
 use crate::run::{Bound, Run, Stop};
 use crate::stream::{Input, Output, WriteError, pipe};
 use skillgate_core::Hole;
@@ -20,10 +20,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 pub(crate) use redirect::is_free_target;
+pub(crate) use simple::Records;
 
 /// The stack of a thread that evaluates a stage, bytes: deep enough for the nesting that the parser lets through, with a
 /// guest on top.
 const STAGE_STACK: usize = 8 << 20;
+
+/// How often over a stream's bound all variables together may be.
+const VARIABLES_TIMES: u64 = 2;
 
 /// What all parts of one run share.
 pub(crate) struct Shared<'a> {
@@ -33,7 +37,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) run: &'a Arc<Run>,
     pub(crate) holes: &'a [Hole],
-    pub(crate) records: Mutex<Vec<CommandRecord>>,
+    pub(crate) records: Mutex<Records>,
 }
 
 /// The streams of one command.
@@ -191,10 +195,7 @@ impl<'a> Shell<'a> {
 
     fn stages(&mut self, stages: &[Command], stderr_too: &[bool], io: &Io) -> Eval<()> {
         let run = self.shared.run;
-        let limit = run.limits().pipeline_stages;
-        if stages.len() > limit as usize {
-            return Err(stopped("a pipeline", Stop::Bound(Bound::PipelineStages(limit))).into());
-        }
+        let _alive = run.take_stages(stages.len()).map_err(|stop| stopped("a pipeline", stop))?;
         let mut inputs = vec![(io.stdin.clone(), io.stdin_file.clone())];
         let mut outputs = Vec::new();
         for _ in 1..stages.len() {
@@ -311,7 +312,9 @@ impl<'a> Shell<'a> {
                 self.looped(|shell| {
                     for word in words {
                         shell.turn()?;
-                        shell.assign(variable, word.text, word.provenance);
+                        // The value may be split again, and then any part of it begins a word.
+                        let provenance = if word.produced { Provenance::Expansion } else { word.word.provenance };
+                        shell.assign(variable, word.word.text, provenance)?;
                         match shell.list(body, &io, condition)? {
                             Flow::Break(n) => return Ok(leave(Flow::Break(n))),
                             Flow::Continue(n) if n > 1 => return Ok(leave(Flow::Continue(n))),
@@ -346,7 +349,7 @@ impl<'a> Shell<'a> {
                 self.status = 0;
                 for arm in arms {
                     for pattern in &arm.patterns {
-                        if self.pattern(pattern, &io)?.matches(&subject) {
+                        if self.matches(pattern, &subject, &io)? {
                             return self.list(&arm.body, &io, condition);
                         }
                     }
@@ -382,9 +385,20 @@ impl<'a> Shell<'a> {
         self.decided_by = Some(vector);
     }
 
-    fn assign(&mut self, name: &str, value: String, provenance: Provenance) {
+    fn assign(&mut self, name: &str, value: String, provenance: Provenance) -> Eval<()> {
         let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
-        self.variables.insert(name.to_owned(), Variable { value, provenance, exported });
+        self.set(name, Variable { value, provenance, exported })
+    }
+
+    /// Sets a variable, as long as all of them together stay within their bound.
+    fn set(&mut self, name: &str, variable: Variable) -> Eval<()> {
+        let limit = VARIABLES_TIMES * self.shared.run.limits().output_bytes;
+        let held: usize = self.variables.iter().map(|(name, variable)| name.len() + variable.value.len()).sum();
+        if (held + name.len() + variable.value.len()) as u64 > limit {
+            return Err(stopped("the shell", Stop::Bound(Bound::Variables(limit))).into());
+        }
+        self.variables.insert(name.to_owned(), variable);
+        Ok(())
     }
 
     /// Says something on standard error, as a shell does about its own failures.
@@ -396,6 +410,8 @@ impl<'a> Shell<'a> {
     fn write(&self, output: &Output, bytes: &[u8]) -> Eval<bool> {
         match output.write(bytes) {
             Ok(()) => Ok(true),
+            // As SIGPIPE ends a shell that writes.
+            Err(WriteError::Closed) if output.reader_is_gone() => Err(Abort::Exit(128 + 13)),
             Err(WriteError::Closed) => Ok(false),
             Err(WriteError::Stop(stop)) => Err(stopped("the shell", stop).into()),
         }
@@ -406,9 +422,11 @@ impl<'a> Shell<'a> {
         if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.directory.trim_end_matches('/')) }
     }
 
-    fn pattern(&mut self, word: &Word, io: &Io) -> Eval<skillgate_shell::pattern::Pattern> {
-        let pieces = self.pieces(word, io)?;
-        self.compile(&pieces, io)
+    /// Whether a text matches the pattern that a word becomes.
+    fn matches(&mut self, pattern: &Word, text: &str, io: &Io) -> Eval<bool> {
+        let pieces = self.pieces(pattern, io)?;
+        self.affordable(&pieces, text)?;
+        Ok(self.compile(&pieces, io)?.matches(text))
     }
 }
 

@@ -2,15 +2,25 @@ use super::{Eval, Flow, Io, Shell, Variable, builtin, resolve, stopped};
 use crate::audit::AuditEvent;
 use crate::backend::{Job, RunError};
 use crate::executor::CommandRecord;
-use skillgate_policy::{Approved, CommandRequest, Provenance, Provider, Sight};
+use skillgate_policy::{Approved, CommandRequest, Provenance, Provider, Sight, Word};
 use skillgate_shell::SimpleCommand;
 use std::sync::PoisonError;
 use std::time::Instant;
 
+/// How often over a stream's bound the argument vectors of a report may be; what comes later ran and is not in it.
+const REPORT_TIMES: u64 = 4;
+
+/// The commands of a report.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    pub(crate) list: Vec<CommandRecord>,
+    bytes: usize,
+}
+
 impl Shell<'_> {
     pub(super) fn simple(&mut self, command: &SimpleCommand, io: &Io) -> Eval<Flow> {
         self.substituted = false;
-        let words = self.words(&command.words, io)?;
+        let words: Vec<Word> = self.words(&command.words, io)?.into_iter().map(|expanded| expanded.word).collect();
         let mut assignments = Vec::new();
         for assignment in &command.assignments {
             let field = self.pieces(&assignment.value, io)?;
@@ -30,7 +40,7 @@ impl Shell<'_> {
             let status = if self.substituted { self.status } else { 0 };
             self.status = status;
             for (name, value, provenance) in assignments {
-                self.assign(&name, value, provenance);
+                self.assign(&name, value, provenance)?;
             }
             if self.redirected(&command.redirects, io)?.is_some() {
                 self.status = status;
@@ -74,15 +84,10 @@ impl Shell<'_> {
         if let (Sight::StreamsOnly, Some(path)) = (approved.sight(), &io.stdin_file) {
             return Err(RunError::from(Approved::unmounted_refusal(&vector, path)).into());
         }
-        let index = {
-            let mut records = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner);
-            records.push(CommandRecord { argv: vector.clone(), rule, backend, status: None, duration_us: 0 });
-            records.len() - 1
-        };
+        let index = self.note(&vector, rule, backend);
         let started = Instant::now();
         let result = if provider == Provider::BuiltIn && backend == "shell" {
-            // Assignments before a built-in hold while it runs; ours read none, so they are not made at all.
-            builtin::run(self, &vector, &io)
+            self.with_assignments(assignments, |shell| builtin::run(shell, &vector, &io))
         } else {
             let environment = self.environment(assignments);
             let job = Job {
@@ -115,13 +120,49 @@ impl Shell<'_> {
             Err(super::Abort::Exit(status)) => (Some(*status), None),
             Err(super::Abort::Run(error)) => (None, Some(error.to_string())),
         };
-        if let Some(record) = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+        let mut records = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(record) = index.and_then(|index| records.list.get_mut(index)) {
             record.status = status;
             record.duration_us = duration_us;
         }
+        drop(records);
         self.decided_by = Some(vector.clone());
         self.record(&AuditEvent::Command { vector, backend, status, error, duration_us })?;
         result
+    }
+
+    /// Keeps a command for the report, as long as the report stays within its bounds.
+    fn note(&self, vector: &[String], rule: String, backend: &'static str) -> Option<usize> {
+        let mut records = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: usize = vector.iter().map(String::len).sum();
+        records.bytes += bytes;
+        let limits = self.shared.run.limits();
+        if records.list.len() as u64 >= limits.commands || records.bytes as u64 > REPORT_TIMES * limits.output_bytes {
+            return None;
+        }
+        records.list.push(CommandRecord { argv: vector.to_vec(), rule, backend, status: None, duration_us: 0 });
+        Some(records.list.len() - 1)
+    }
+
+    /// Runs a built-in with the assignments before it, which hold no longer than it runs.
+    fn with_assignments(
+        &mut self,
+        assignments: Vec<(String, String, Provenance)>,
+        run: impl FnOnce(&mut Self) -> Eval<Flow>,
+    ) -> Eval<Flow> {
+        let mut before = Vec::new();
+        for (name, value, provenance) in assignments {
+            before.push((name.clone(), self.variables.get(&name).cloned()));
+            self.assign(&name, value, provenance)?;
+        }
+        let flow = run(self)?;
+        for (name, variable) in before.into_iter().rev() {
+            match variable {
+                Some(variable) => drop(self.variables.insert(name, variable)),
+                None => drop(self.variables.remove(&name)),
+            }
+        }
+        Ok(flow)
     }
 
     fn record(&self, event: &AuditEvent) -> Result<(), RunError> {

@@ -179,8 +179,8 @@ impl Shell<'_> {
             ConditionalKind::Binary { test, left, right } => {
                 let left = self.text(left, io)?;
                 match test {
-                    BinaryTest::Matches => self.pattern(right, io)?.matches(&left),
-                    BinaryTest::DoesNotMatch => !self.pattern(right, io)?.matches(&left),
+                    BinaryTest::Matches => self.matches(right, &left, io)?,
+                    BinaryTest::DoesNotMatch => !self.matches(right, &left, io)?,
                     test => {
                         let right = self.text(right, io)?;
                         // Both sides of a number test that are no numbers make it fail, as in bash with a message.

@@ -29,6 +29,7 @@ fn words_are_expanded_as_a_shell_expands_them() {
         ("args $(args x y) \"$(args 'x  y')\"", "[[x][y]][[x  y]]\n", 0),
         ("args `args q`", "[[q]]\n", 0),
         ("args $((1 + 2 * 3)) $((x = 4)) $x", "[7][4][4]\n", 0),
+        ("x=3+5; args $(( $(cat <<< 3+5) )) $(( $x )) $((x * 2))", "[8][8][16]\n", 0),
         ("args ~ ~/d '~'", "[/home/s][/home/s/d][~]\n", 0),
         ("args \"$@\" $* $#", "[0]\n", 0),
         ("IFS=:; x=a:b::c; args $x", "[a][b][][c]\n", 0),
@@ -70,7 +71,10 @@ fn lists_conditions_and_loops_have_the_statuses_of_a_shell() {
         ("cat <<< 'a b'", "a b\n", 0),
         ("printf_missing x", "", 127),
         ("args x | read y; args \"$y\"", "[]\n", 0),
-        ("args 'p q' | { read y z; args $z; }", "[q]]\n".trim_start(), 0),
+        ("args 'p q' | { read y z; args $z; }", "[q]]\n", 0),
+        ("IFS=, read a b <<< 'x, y,z'; args \"$a\" \"$b\" \"$IFS\"", "[x][ y,z][]\n", 0),
+        ("IFS= read -r l <<< '  two  '; args \"$l\"", "[  two  ]\n", 0),
+        ("while true; do echo y; done | head", "y\n", 0),
     ]);
 }
 
@@ -154,6 +158,8 @@ fn a_produced_word_is_never_an_option() {
         ("x=\"a $(cat <<< -rf)\"; args $x", false),
         ("x=a; args ${x/a/$(cat <<< -rf)}", false),
         ("args $((0 - 5))", false),
+        ("for x in \"sub $(cat <<< -la)\"; do args $x; done", false),
+        ("n=$(cat <<< -2); : $((m = n)); args $m", false),
         ("args \"--x=$(cat <<< 'a -rf')\"", true),
         ("args --x=$(cat <<< 'a -rf')", false),
         ("args \"$(cat <<< '- item')\"", false),
@@ -197,6 +203,25 @@ fn globs_and_file_tests_see_the_mounts_and_nothing_else() {
 }
 
 #[test]
+fn a_builtin_reads_a_file_only_where_reading_is_granted() {
+    let root = tempfile::tempdir().expect("a directory");
+    std::fs::write(root.path().join("a.md"), "text\n").expect("a file");
+    let mounts = Mounts::open_ambient(Some(root.path()), &[]).expect("opens");
+    for source in ["read -r x < a.md; args \"$x\"", "while read -r x; do args \"$x\"; done < a.md"] {
+        for (allow, reads) in [
+            (&["Bash"][..], true),
+            (&["Bash(args:*)", "Read"], true),
+            (&["Bash(args:*)", "Read(*.md)"], true),
+            (&["Bash(args:*)"], false),
+        ] {
+            let ran = run_with(source, allow, &mounts, limits());
+            assert_eq!(ran.stdout == "[text]\n", reads, "{source} under {allow:?}: {:?}", ran.result);
+            assert_eq!(matches!(ran.result, Err(RunError::Refused(_))), !reads, "{source} under {allow:?}");
+        }
+    }
+}
+
+#[test]
 fn every_limit_ends_the_run_with_its_name() {
     let lowered = |name: &str, value: u64| -> Limits { limits().lowered_by(name, value).expect("lower") };
     for (source, limits, bound) in [
@@ -207,6 +232,16 @@ fn every_limit_ends_the_run_with_its_name() {
         ("args | cat | cat", lowered("pipeline_stages", 2), Bound::PipelineStages(2)),
         ("x=$(yes)", lowered("output_bytes", 100), Bound::Output(100)),
         ("args {1..50}", lowered("glob_results", 10), Bound::GlobResults(10)),
+        ("x=aaaaaaaaaaaaaaaa; for i in {1..40}; do x=$x$x; done", lowered("output_bytes", 1000), Bound::Output(1000)),
+        ("for i in {1..40}; do export x$i=aaaaaaaaaaaaaaaa; done", lowered("output_bytes", 100), Bound::Variables(200)),
+        ("x=aaaaaaaaaaaaaaaa; args $x$x$x$x$x$x$x$x", lowered("output_bytes", 100), Bound::Output(100)),
+        ("x=aaaaaaaaaaaaaaaa; args {1..9}$x", lowered("output_bytes", 100), Bound::Output(100)),
+        (
+            "x=aaaaaaaaaaaaaaaaaaaaaaaa; y=${x//a/$x$x}; args ${y//a/$y}",
+            lowered("output_bytes", 200),
+            Bound::Output(200),
+        ),
+        ("{ { args | cat; } | { args | cat; } } | cat", lowered("pipeline_stages", 0), Bound::PipelineStages(0)),
     ] {
         let ran = run_with(source, &["Bash"], &Mounts::none(), limits);
         match ran.result {

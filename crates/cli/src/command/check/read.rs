@@ -1,0 +1,105 @@
+//! The files that the paths name, each read.
+
+use crate::exit::Failure;
+use crate::text;
+use skillgate_core::{Diagnostic, LineIndex, LoadedFrom, Profile, Severity};
+use skillgate_format::{Document, ReadOptions};
+use skillgate_loader::{SkillFile, find_skill_files_ambient, read_file_ambient};
+use skillgate_policy::builtin_limits;
+use std::collections::HashSet;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// The skill files below the paths, each once, in the order of the paths.
+pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<SkillFile>, Failure> {
+    let mut files = Vec::new();
+    let mut seen = HashSet::new();
+    for path in paths {
+        let found = find_skill_files_ambient(path).map_err(|_| Failure::NoSuchPath(path.display().to_string()))?;
+        if found.is_empty() {
+            text::complain(&format!("skillgate: there is no SKILL.md in `{}`", path.display()));
+        }
+        files.extend(found.into_iter().filter(|file| seen.insert(file.path.clone())));
+    }
+    Ok(files)
+}
+
+/// Does `work` on every item, on as many threads as there are cores; the answers keep the order of the items.
+pub(super) fn in_order<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(items.len());
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return done };
+            done.push((at, work(item)));
+        }
+    };
+    let mut answers: Vec<(usize, R)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.flat_map(|done| done.unwrap_or_else(|fault| std::panic::resume_unwind(fault))).collect()
+    });
+    answers.sort_unstable_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// A file, and what was found in it.
+pub(super) struct Checked<'f> {
+    pub(super) file: &'f SkillFile,
+    pub(super) options: ReadOptions,
+    /// Absent when the file cannot be read.
+    pub(super) document: Option<Document>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl<'f> Checked<'f> {
+    pub(super) fn read(profile: Profile, file: &'f SkillFile) -> Self {
+        let limits = builtin_limits();
+        let options = ReadOptions {
+            profile,
+            max_file_bytes: limits.skill_file_bytes,
+            max_header_bytes: limits.header_bytes,
+            directory_name: file.directory_name.clone(),
+            file_name: file.path.file_name().map(|name| name.to_string_lossy().into_owned()),
+            loaded_from: if file.is_skill { LoadedFrom::Skills } else { LoadedFrom::Commands },
+        };
+        let mut checked = Self { file, options, document: None, diagnostics: Vec::new() };
+        if file.leads_out {
+            let message = "it is a link that leads out of its directory, so it was not read";
+            checked
+                .diagnostics
+                .push(Diagnostic::new(skillgate_core::Code::FileUnreadable, message).help("put the file itself there"));
+            return checked;
+        }
+        match read_file_ambient(&file.path, limits.skill_file_bytes) {
+            Ok(bytes) => checked.look_at(Document::read(&bytes, &checked.options)),
+            Err(fault) => checked.diagnostics.push(fault.diagnostic()),
+        }
+        checked
+    }
+
+    /// Takes a document for the file's own, and its findings.
+    pub(super) fn look_at(&mut self, document: Document) {
+        self.diagnostics = document.diagnostics().to_vec();
+        self.diagnostics.extend(skillgate_format::scan(&document));
+        self.document = Some(document);
+    }
+
+    pub(super) fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|found| found.severity == Severity::Error)
+    }
+
+    /// The lines of the text, for places of findings.
+    pub(super) fn lines(&self) -> Option<LineIndex<'_>> {
+        self.document.as_ref().map(|document| LineIndex::new(document.source()))
+    }
+
+    /// The path as a person is shown it.
+    pub(super) fn shown_path(&self) -> String {
+        text::shown(&self.file.path.display().to_string())
+    }
+}
