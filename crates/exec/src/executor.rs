@@ -192,7 +192,9 @@ impl Executor for CapabilityShell {
         match result {
             Ok((status, decided_by)) => Ok(Completion { status, decided_by, commands }),
             Err(RunError::Refused(mut refusal)) => {
-                refusal.already_ran = commands.into_iter().map(|command| command.argv).collect();
+                // The command that was refused has no status.
+                let ended = commands.into_iter().filter(|command| command.status.is_some());
+                refusal.already_ran = ended.map(|command| command.argv).collect();
                 Err(RunError::Refused(refusal))
             }
             Err(error) => Err(error),
