@@ -9,6 +9,7 @@ use serde::Serialize;
 use skillgate_core::{HoleValue, Span};
 use skillgate_policy::{Approved, Gate, Refusal, Sight, Sketch, Verdict};
 use skillgate_shell::{Node, RedirectOperator, RedirectTarget, SimpleCommand, Word, WordPart, walk};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,15 +114,37 @@ impl CapabilityShell {
         self
     }
 
-    fn plan_command(&self, program: &Program, gate: &Gate, command: &SimpleCommand) -> Option<PlannedCommand> {
-        let words: Vec<_> = command.words.iter().flat_map(|word| sketch(word, program)).collect();
-        if words.is_empty() {
+    fn plan_command(
+        &self,
+        program: &Program,
+        functions: &HashSet<&str>,
+        gate: &Gate,
+        command: &SimpleCommand,
+    ) -> Option<PlannedCommand> {
+        let mut words: Vec<_> = command.words.iter().flat_map(|word| sketch(word, program)).collect();
+        while let [Ok(command), Ok(name), ..] = words.as_slice()
+            && command == "command"
+            && !name.starts_with('-')
+        {
+            words.drain(..1);
+        }
+        if let Some(Ok(name)) = words.first_mut()
+            && let Some(command) = eval::system_command(name, &self.backends)
+        {
+            *name = command.to_owned();
+        }
+        let name = words.first()?.as_deref().ok();
+        if name.is_some_and(|name| functions.contains(name)) {
+            // The commands of its body are planned where they stand; a call before the definition is decided when it runs.
             return None;
         }
-        let name = words.first().and_then(|word| word.as_deref().ok());
         let known = name.map(|name| eval::resolve(name, &self.backends));
         let sketch = Sketch { words: words.clone(), provider: known.map(|(provider, _)| provider), span: command.span };
         let mut verdict = gate.check(&sketch).map_err(Box::new);
+        if name == Some("eval") && verdict.is_ok() && !gate.is_unrestricted() {
+            let vector: Vec<String> = words.iter().map_while(|word| word.clone().ok()).collect();
+            verdict = Err(Box::new(Approved::produced_program_refusal(&vector)));
+        }
         if let Ok(Verdict { certain: true, sight: Sight::StreamsOnly, .. }) = verdict
             && known.is_some_and(|(_, backend)| backend != "shell" && backend != "none")
             && let Some(path) = read_file(command, program)
@@ -135,9 +158,17 @@ impl CapabilityShell {
 
 impl Executor for CapabilityShell {
     fn plan(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand> {
+        let functions: HashSet<&str> = walk(&program.tree)
+            .filter_map(|node| match node {
+                Node::Command(skillgate_shell::Command::Function(function)) => Some(function.name.as_str()),
+                _ => None,
+            })
+            .collect();
         walk(&program.tree)
             .filter_map(|node| match node {
-                Node::Command(skillgate_shell::Command::Simple(command)) => self.plan_command(program, gate, command),
+                Node::Command(skillgate_shell::Command::Simple(command)) => {
+                    self.plan_command(program, &functions, gate, command)
+                }
                 Node::Redirect(redirect) => {
                     let writes = matches!(
                         redirect.operator,

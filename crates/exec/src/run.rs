@@ -32,6 +32,8 @@ pub enum Bound {
     Variables(u64),
     /// The run wrote as much into files as it may, bytes.
     Written(u64),
+    /// A script that a program runs is longer than may be parsed, bytes.
+    Source(u64),
     /// A guest's own stack is used up.
     Stack,
 }
@@ -56,6 +58,7 @@ impl fmt::Display for Bound {
             Bound::PatternSteps(n) => write!(f, "matching a pattern would take more than {n} steps"),
             Bound::Variables(n) => write!(f, "its variables hold more than {n} bytes"),
             Bound::Written(n) => write!(f, "it wrote more than {n} bytes into files (native_file_bytes)"),
+            Bound::Source(n) => write!(f, "a script has more than {n} bytes (source_bytes)"),
             Bound::Stack => f.write_str("a command used up its stack"),
         }
     }

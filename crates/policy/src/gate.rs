@@ -119,6 +119,12 @@ impl Approved {
         Refusal::new(show(vector), RefusalReason::Write { path: path.to_owned() }, remedy)
     }
 
+    /// The refusal for a command whose argument would become a program that nobody wrote.
+    #[must_use]
+    pub fn produced_program_refusal(vector: &[String]) -> Refusal {
+        Refusal::new(show(vector), RefusalReason::ProducedProgram, Some("Bash".to_owned()))
+    }
+
     /// The refusal for a command that sees streams only and, while it runs, names `path`.
     #[must_use]
     pub fn unmounted_refusal(vector: &[String], path: &str) -> Refusal {
@@ -271,13 +277,19 @@ impl Gate {
         if matched { carrier(vector).map(|carrier| carrier.does) } else { None }
     }
 
+    /// Whether every member of the authority permits every command, so that not even a text that nobody wrote before can do
+    /// more than is granted.
+    #[must_use]
+    pub fn is_unrestricted(&self) -> bool {
+        self.authority.everywhere(&|pattern| pattern.command() == Some(&CommandPattern::Any))
+    }
+
     /// A word that nobody wrote and that would be an option, unless every member of the authority permits every command.
     fn produced_option(&self, request: &CommandRequest) -> Option<String> {
         if request.provider == Provider::BuiltIn {
             return None;
         }
-        let any = |pattern: &crate::ToolPattern| pattern.command() == Some(&CommandPattern::Any);
-        if self.authority.everywhere(&any) {
+        if self.is_unrestricted() {
             return None;
         }
         let produced = |word: &&crate::Word| word.provenance == Provenance::Expansion && word.text.starts_with('-');

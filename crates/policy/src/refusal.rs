@@ -50,6 +50,8 @@ pub enum RefusalReason {
         /// The word.
         word: String,
     },
+    /// A text that is made while the program runs would become a program itself.
+    ProducedProgram,
     /// The command would change a path.
     Write {
         /// The path as the command named it.
@@ -73,6 +75,7 @@ impl RefusalReason {
             RefusalReason::Narrowed { skill, says } => format!("{skill}: {says}"),
             RefusalReason::NotGranted | RefusalReason::Carrier { .. } => "no rule grants it".to_owned(),
             RefusalReason::ProducedOption { .. } => "a produced word is never an option".to_owned(),
+            RefusalReason::ProducedProgram => "a produced text is never a program".to_owned(),
             RefusalReason::Write { .. } => "writing needs a grant".to_owned(),
             RefusalReason::Unmounted { .. } => "a command without a grant of its own sees no files".to_owned(),
             RefusalReason::Revoked => "revoked".to_owned(),
@@ -101,6 +104,9 @@ impl fmt::Display for RefusalReason {
                 write!(f, "a prefix pattern does not cover it, because it {does}")
             }
             RefusalReason::Narrowed { skill, says } => write!(f, "the skill {skill} narrows it away: {says}"),
+            RefusalReason::ProducedProgram => f.write_str(
+                "it would run a text that is made while the program runs, so that nobody wrote what it does",
+            ),
             RefusalReason::ProducedOption { word } => {
                 write!(f, "the word `{word}` comes from a glob or a substitution and would be an option nobody wrote")
             }

@@ -183,8 +183,8 @@ pub enum CaseTerminator {
 pub struct FunctionDefinition {
     /// The name: letters, digits, `_`, `-`, `.` and `:`.
     pub name: String,
-    /// What a call runs.
-    pub body: CompoundCommand,
+    /// What a call runs; shared, because a definition outlives the text it stands in.
+    pub body: Arc<CompoundCommand>,
     /// All of it.
     pub span: Span,
 }

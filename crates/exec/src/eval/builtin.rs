@@ -1,21 +1,30 @@
 //! The commands of the shell itself.
 
+use super::script::SHELLS;
 use super::{Abort, Eval, Flow, Io, Shell, Variable, echo, resolve, test};
 use crate::mounts::normalise;
-use skillgate_policy::{Provenance, Provider};
+use skillgate_policy::{Provenance, Provider, Word as VectorWord};
+use std::sync::Arc;
 
 /// Names of the built-ins, sorted.
 const BUILTINS: &[&str] = &[
-    ":", "[", "break", "cd", "command", "continue", "echo", "exit", "export", "false", "pwd", "read", "set", "test",
-    "true", "type", "unset", "which",
+    ":", "[", "bash", "break", "cd", "command", "continue", "echo", "eval", "exit", "export", "false", "local", "pwd",
+    "read", "return", "set", "sh", "shift", "test", "true", "type", "unset", "which",
 ];
 
+/// Whether the shell itself runs a command: a built-in, or a script named by its path.
 pub(super) fn is_builtin(name: &str) -> bool {
-    BUILTINS.binary_search(&name).is_ok()
+    name.contains('/') || BUILTINS.binary_search(&name).is_ok()
 }
 
-/// Runs a built-in; its status is left in the shell.
-pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flow> {
+/// Runs a built-in; its status is left in the shell. `words` is the vector with what is known of each word.
+pub(super) fn run(
+    shell: &mut Shell<'_>,
+    vector: &[String],
+    words: &[VectorWord],
+    io: &Io,
+    condition: bool,
+) -> Eval<Flow> {
     let Some((name, arguments)) = vector.split_first() else { return Ok(Flow::Next) };
     let before = shell.status;
     shell.status = 0;
@@ -56,8 +65,11 @@ pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flo
             }
         }
         "unset" => {
-            for name in arguments.iter().filter(|name| *name != "-v") {
-                shell.variables.remove(name);
+            let functions = arguments.first().is_some_and(|option| option == "-f");
+            for name in arguments.iter().filter(|name| !matches!(name.as_str(), "-v" | "-f")) {
+                if functions || shell.variables.remove(name).is_none() {
+                    Arc::make_mut(&mut shell.functions).remove(name);
+                }
             }
         }
         "exit" => {
@@ -77,11 +89,24 @@ pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flo
                 (loops, _) => Flow::Continue(levels.min(loops)),
             });
         }
-        "set" => set_options(shell, arguments, io)?,
+        "set" => set_options(shell, arguments, words.get(1..).unwrap_or_default(), io)?,
+        "shift" => return shell.shift(arguments, io),
+        "local" => return shell.local(words.get(1..).unwrap_or_default(), io),
+        "return" => return shell.returned(arguments, before, io),
+        "eval" => return shell.eval(words, io, condition),
+        name if SHELLS.contains(&name) => return shell.run_shell(words, io),
+        path if path.contains('/') => return shell.run_path(words, io),
         "read" => read_line(shell, arguments, io)?,
         "which" => {
             for name in arguments.iter().filter(|name| !name.starts_with('-')) {
                 match resolve(name, shell.shared.backends) {
+                    _ if name.contains('/') => {
+                        if shell.exists(name) {
+                            shell.write(&io.stdout, format!("{name}\n").as_bytes())?;
+                        } else {
+                            shell.status = 1;
+                        }
+                    }
                     (Provider::Nobody, _) => shell.status = 1,
                     (Provider::BuiltIn, "shell") if !has_program(shell, name) => shell.status = 1,
                     _ => {
@@ -101,7 +126,7 @@ pub(super) fn run(shell: &mut Shell<'_>, vector: &[String], io: &Io) -> Eval<Flo
 }
 
 /// `exit` takes the number modulo 256.
-fn status_of(text: &str) -> Option<u8> {
+pub(super) fn status_of(text: &str) -> Option<u8> {
     text.parse::<i64>().ok().and_then(|number| u8::try_from(number.rem_euclid(256)).ok())
 }
 
@@ -152,9 +177,18 @@ fn change_directory(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eva
     Ok(())
 }
 
-fn set_options(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
+fn set_options(shell: &mut Shell<'_>, arguments: &[String], words: &[VectorWord], io: &Io) -> Eval<()> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
+        let after = words.len() - arguments.len();
+        if argument == "--" {
+            shell.set_positional(&words[after..]);
+            return Ok(());
+        }
+        if !argument.starts_with(['-', '+']) {
+            shell.set_positional(&words[after - 1..]);
+            return Ok(());
+        }
         let on = argument.starts_with('-');
         let letters = argument.strip_prefix(['-', '+']).unwrap_or_default();
         let mut known = !letters.is_empty();
@@ -244,7 +278,19 @@ fn describe(shell: &mut Shell<'_>, own: &str, arguments: &[String], io: &Io) -> 
         }
     };
     for name in names {
-        let text = match (resolve(name, shell.shared.backends), own) {
+        if name.contains('/') && shell.exists(name) {
+            let text = if own == "type" { format!("{name} is {name}\n") } else { format!("{name}\n") };
+            shell.write(&io.stdout, text.as_bytes())?;
+            continue;
+        }
+        if shell.functions.contains_key(name) {
+            let text = if own == "type" { format!("{name} is a function\n") } else { format!("{name}\n") };
+            shell.write(&io.stdout, text.as_bytes())?;
+            continue;
+        }
+        let absent = name.contains('/');
+        let offered = if absent { (Provider::Nobody, "none") } else { resolve(name, shell.shared.backends) };
+        let text = match (offered, own) {
             ((Provider::Nobody, _), "type") => {
                 shell.complain(io, &format!("type: {name}: not found"))?;
                 shell.status = 1;

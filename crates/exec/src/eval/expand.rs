@@ -1,6 +1,6 @@
 //! Words to fields: parameters, substitutions, arithmetic, field splitting, and where every character came from.
 
-use super::{Abort, Eval, Io, Shell, stopped};
+use super::{Abort, Eval, Io, Shell, function, stopped};
 use crate::backend::RunError;
 use crate::run::{Bound, Stop};
 use crate::stream::{Capture, Output, Overflow};
@@ -86,6 +86,18 @@ pub(super) struct Expanded {
 }
 
 impl Expanded {
+    /// A word of which it is not known which part was produced.
+    pub(super) fn whole(word: VectorWord) -> Self {
+        let produced = word.provenance == Provenance::Expansion;
+        Self { word, produced }
+    }
+
+    /// What the word is as a positional parameter: it may be split later, and then any part of it begins a word.
+    pub(super) fn into_positional(self) -> VectorWord {
+        let provenance = if self.produced { Provenance::Expansion } else { self.word.provenance };
+        VectorWord { text: self.word.text, provenance }
+    }
+
     pub(super) fn of(field: &Field) -> Self {
         let word = VectorWord { text: field.text(), provenance: field.provenance };
         Self { word, produced: field.produced }
@@ -150,9 +162,15 @@ impl<'a> Shell<'a> {
         let limits = self.shared.run.limits();
         let max_words = usize::try_from(limits.glob_results).unwrap_or(usize::MAX);
         let max_bytes = usize::try_from(limits.output_bytes).unwrap_or(usize::MAX);
-        let mut vector = Vec::new();
+        let mut vector: Vec<Expanded> = Vec::new();
         let mut bytes = 0;
         for word in words {
+            if vector.first().is_some_and(|name| function::declares(&name.word.text)) && function::is_assignment(word) {
+                // As an assignment: neither split nor globbed.
+                let field = self.pieces(word, io)?;
+                vector.push(Expanded::of(&field));
+                continue;
+            }
             let alternatives = braces::expand(word, &BraceLimits { max_words, max_bytes })
                 .map_err(|_| RunError::from_bound("brace expansion", Bound::GlobResults(max_words as u64)))?;
             for word in &alternatives {
@@ -204,14 +222,21 @@ impl<'a> Shell<'a> {
                     // Quoted while it is expanded, so that it is not split; active afterwards, as in a `case` pattern.
                     let mut fields = self.no_fields();
                     self.part(part, true, &mut fields, io)?;
-                    for field in self.finished(fields)? {
+                    for (index, field) in self.finished(fields)?.into_iter().enumerate() {
+                        if index > 0 {
+                            one.push(" ", false, Provenance::Author);
+                        }
                         one.push(&field.text(), false, field.whole_provenance());
                     }
                 }
                 part => {
                     let mut fields = self.no_fields();
                     self.part(part, true, &mut fields, io)?;
-                    for field in self.finished(fields)? {
+                    for (index, field) in self.finished(fields)?.into_iter().enumerate() {
+                        if index > 0 {
+                            // `"$@"` where only one text can stand.
+                            one.push(" ", true, Provenance::Author);
+                        }
                         one.append(field);
                     }
                 }
@@ -304,13 +329,17 @@ impl<'a> Shell<'a> {
             ParameterName::Variable(name) => {
                 self.variables.get(name).map(|variable| (variable.value.clone(), variable.provenance))
             }
-            ParameterName::Positional(0) => author("skillgate".to_owned()),
-            ParameterName::Positional(_) => None,
+            ParameterName::Positional(0) => author(self.zero.to_string()),
+            ParameterName::Positional(number) => {
+                let index = usize::try_from(*number).ok()?.checked_sub(1)?;
+                self.positional.get(index).map(|word| (word.text.clone(), word.provenance))
+            }
             ParameterName::Special(special) => match special {
                 Special::Status => author(self.status.to_string()),
-                Special::Count => author("0".to_owned()),
+                Special::Count => author(self.positional.len().to_string()),
                 Special::Process => author("1".to_owned()),
-                Special::Options | Special::At | Special::Star => author(String::new()),
+                Special::Options => author(String::new()),
+                Special::At | Special::Star => Some(joined(&self.positional, " ")),
                 Special::Background => None,
             },
         }
@@ -348,6 +377,7 @@ impl<'a> Shell<'a> {
                         self.complain(io, &message)?;
                         return Err(Abort::Exit(1));
                     }
+                    (_, false, Some(_)) if many => return self.positionals(parameter, quoted, fields, io),
                     (_, false, Some(value)) => value,
                     (_, false, None) => return Ok(()),
                 }
@@ -363,9 +393,13 @@ impl<'a> Shell<'a> {
                     self.insert(text, quoted, Provenance::Author, fields);
                     return Ok(());
                 };
-                if many && !matches!(operation, ParameterOperation::Length) {
-                    // There are no positional parameters, so `"$@"` is no field at all.
+                if many && matches!(operation, ParameterOperation::Length) {
+                    let count = self.positional.len().to_string();
+                    self.insert(&count, quoted, Provenance::Author, fields);
                     return Ok(());
+                }
+                if many {
+                    return self.positionals(parameter, quoted, fields, io);
                 }
                 let (text, produced) = self.operate(operation, &text, io)?;
                 (text, if produced { Provenance::Expansion } else { provenance })
@@ -373,6 +407,59 @@ impl<'a> Shell<'a> {
         };
         self.insert(&text, quoted, provenance, fields);
         Ok(())
+    }
+
+    /// `$@` and `$*`: one field for each positional parameter, or one for all of them.
+    fn positionals(&mut self, parameter: &Parameter, quoted: bool, fields: &mut Fields, io: &Io) -> Eval<()> {
+        let words = match &parameter.operation {
+            ParameterOperation::Substring { offset, length } => {
+                self.slice_of_positionals(offset, length.as_ref(), io)?
+            }
+            operation => {
+                let words = Arc::clone(&self.positional);
+                let mut changed = Vec::with_capacity(words.len());
+                for word in words.iter() {
+                    let (text, produced) = self.operate(operation, &word.text, io)?;
+                    let provenance = if produced { Provenance::Expansion } else { word.provenance };
+                    changed.push(VectorWord { text, provenance });
+                }
+                changed
+            }
+        };
+        let ifs = self.variables.get("IFS").map_or(" \t\n".to_owned(), |ifs| ifs.value.clone());
+        if quoted && parameter.name == ParameterName::Special(Special::Star) {
+            let separator: String = ifs.chars().take(1).collect();
+            let (text, provenance) = joined(&words, &separator);
+            fields.push(&text, true, provenance);
+            return Ok(());
+        }
+        for (index, word) in words.iter().enumerate() {
+            if index > 0 {
+                fields.end_field();
+            }
+            self.insert(&word.text, quoted, word.provenance, fields);
+        }
+        Ok(())
+    }
+
+    /// `${@:offset:length}`, where 0 is `$0`.
+    fn slice_of_positionals(
+        &mut self,
+        offset: &ArithmeticExpr,
+        length: Option<&ArithmeticExpr>,
+        io: &Io,
+    ) -> Eval<Vec<VectorWord>> {
+        let zero = VectorWord { text: self.zero.to_string(), provenance: Provenance::Author };
+        let all: Vec<VectorWord> = std::iter::once(zero).chain(self.positional.iter().cloned()).collect();
+        let size = i64::try_from(all.len()).unwrap_or(i64::MAX);
+        let offset = self.arithmetic(offset, io)?;
+        let start = if offset < 0 { size.saturating_add(offset) } else { offset };
+        let count = match length {
+            None => size,
+            Some(length) => self.arithmetic(length, io)?,
+        };
+        let (Ok(start), Ok(count)) = (usize::try_from(start), usize::try_from(count)) else { return Ok(Vec::new()) };
+        Ok(all.into_iter().skip(start).take(count).collect())
     }
 
     /// The value after an operation, and whether the operation put something produced into it.
@@ -444,7 +531,7 @@ impl<'a> Shell<'a> {
         let inner_io = Io { stdout: Output::Capture(Arc::clone(&capture)), ..io.clone() };
         let mut inner = self.clone();
         inner.exit_on_error = false;
-        inner.finish(|shell| shell.list(list, &inner_io, false))?;
+        inner.finish(|shell| shell.nested(|shell| shell.list(list, &inner_io, false)))?;
         self.status = inner.status;
         self.substituted = true;
         self.decided_by = inner.decided_by;
@@ -482,6 +569,18 @@ impl<'a> Shell<'a> {
 /// `"$@"` alone, which is no field when there are no positional parameters.
 fn only_positionals(parts: &[WordPart]) -> bool {
     matches!(parts, [WordPart::Parameter(parameter)] if parameter.name == ParameterName::Special(Special::At))
+}
+
+/// All of the words as one text.
+fn joined(words: &[VectorWord], separator: &str) -> (String, Provenance) {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let any = |provenance| words.iter().any(|word| word.provenance == provenance);
+    let provenance = match () {
+        () if any(Provenance::Expansion) => Provenance::Expansion,
+        () if any(Provenance::Argument) => Provenance::Argument,
+        () => Provenance::Author,
+    };
+    (texts.join(separator), provenance)
 }
 
 pub(super) fn compile(pieces: &[Piece]) -> Result<Pattern, String> {

@@ -58,7 +58,7 @@ impl Shell<'_> {
         Ok(paths)
     }
 
-    fn exists(&self, path: &str) -> bool {
+    pub(super) fn exists(&self, path: &str) -> bool {
         let rules = self.shared.gate.paths();
         let located = self.shared.scene.mounts.locate(&self.absolute(path));
         located.is_some_and(|located| located.metadata(rules, false).is_ok())

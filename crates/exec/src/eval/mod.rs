@@ -3,8 +3,10 @@
 mod builtin;
 mod echo;
 mod expand;
+mod function;
 mod glob;
 mod redirect;
+mod script;
 mod simple;
 mod test;
 
@@ -14,12 +16,16 @@ use crate::executor::Scene;
 use crate::run::{Bound, Run, Stop};
 use crate::stream::{Input, Output, WriteError, pipe};
 use skillgate_core::Hole;
-use skillgate_policy::{Gate, Provenance, Provider};
-use skillgate_shell::{AndOr, Command, CompoundCommand, CompoundKind, Connector, List, Pipeline, Program, Word};
+use skillgate_policy::{Gate, Provenance, Provider, Word as VectorWord};
+use skillgate_shell::{
+    AndOr, CaseTerminator, Command, CompoundCommand, CompoundKind, Connector, FunctionDefinition, List, Pipeline,
+    Program, Word,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 pub(crate) use redirect::is_free_target;
+pub(crate) use script::system_command;
 pub(crate) use simple::Records;
 
 /// The stack of a thread that evaluates a stage, bytes: deep enough for the nesting that the parser lets through, with a
@@ -72,6 +78,8 @@ enum Flow {
     Next,
     Break(u32),
     Continue(u32),
+    /// The function that is running ends with the status of the shell.
+    Return,
 }
 
 #[derive(Clone)]
@@ -96,6 +104,15 @@ struct Shell<'a> {
     fail_on_unset: bool,
     pipe_fail: bool,
     loops: u32,
+    functions: Arc<HashMap<String, Arc<FunctionDefinition>>>,
+    /// `$1` and on.
+    positional: Arc<Vec<VectorWord>>,
+    /// `$0`.
+    zero: Arc<str>,
+    /// For each function that is running, the variables that `local` hid.
+    scopes: Vec<function::Scope>,
+    /// How deep groups, substitutions, functions and scripts nest here.
+    depth: u32,
 }
 
 /// Runs a program and gives its status and the vector that gave it.
@@ -112,6 +129,11 @@ pub(crate) fn run(shared: &Shared<'_>, program: &Program, io: Io) -> Result<(u8,
         fail_on_unset: false,
         pipe_fail: false,
         loops: 0,
+        functions: Arc::default(),
+        positional: Arc::default(),
+        zero: Arc::from("skillgate"),
+        scopes: Vec::new(),
+        depth: 0,
     };
     shell.finish(|shell| shell.list(program, &io, false))?;
     Ok((shell.status, shell.decided_by))
@@ -272,41 +294,60 @@ impl<'a> Shell<'a> {
 
     fn command(&mut self, command: &Command, io: &Io, condition: bool) -> Eval<Flow> {
         match command {
-            Command::Simple(simple) => self.simple(simple, io),
+            Command::Simple(simple) => self.simple(simple, io, condition),
             Command::Compound(compound) => self.compound(compound, io, condition),
-            // Programs with functions are refused before anything runs.
-            Command::Function(_) => Ok(Flow::Next),
+            Command::Function(function) => {
+                Arc::make_mut(&mut self.functions).insert(function.name.clone(), Arc::new(function.clone()));
+                self.status = 0;
+                Ok(Flow::Next)
+            }
         }
     }
 
     fn compound(&mut self, compound: &CompoundCommand, io: &Io, condition: bool) -> Eval<Flow> {
         let Some(io) = self.redirected(&compound.redirects, io)? else { return Ok(Flow::Next) };
-        match &compound.kind {
-            CompoundKind::Group(list) => self.list(list, &io, condition),
+        self.nested(|shell| shell.compound_kind(&compound.kind, &io, condition))
+    }
+
+    /// Evaluates one level deeper, as far as the run's limit lets it.
+    fn nested<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
+        let limit = self.shared.run.limits().depth;
+        if self.depth >= limit {
+            return Err(stopped("the shell", Stop::Bound(Bound::Depth(limit))).into());
+        }
+        self.depth += 1;
+        let result = evaluate(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn compound_kind(&mut self, kind: &CompoundKind, io: &Io, condition: bool) -> Eval<Flow> {
+        match kind {
+            CompoundKind::Group(list) => self.list(list, io, condition),
             CompoundKind::Subshell(list) => {
                 let mut inner = self.clone();
-                inner.finish(|shell| shell.list(list, &io, condition))?;
+                inner.finish(|shell| shell.list(list, io, condition))?;
                 self.status = inner.status;
                 self.decided_by = inner.decided_by;
                 Ok(Flow::Next)
             }
             CompoundKind::If { branches, otherwise } => {
                 for (test, then) in branches {
-                    match self.list(test, &io, true)? {
+                    match self.list(test, io, true)? {
                         Flow::Next => {}
                         flow => return Ok(flow),
                     }
                     if self.status == 0 {
-                        return self.list(then, &io, condition);
+                        return self.list(then, io, condition);
                     }
                 }
                 self.status = 0;
-                otherwise.as_ref().map_or(Ok(Flow::Next), |list| self.list(list, &io, condition))
+                otherwise.as_ref().map_or(Ok(Flow::Next), |list| self.list(list, io, condition))
             }
             CompoundKind::For { variable, words, body } => {
                 let words = match words {
-                    Some(words) => self.words(words, &io)?,
-                    None => Vec::new(),
+                    Some(words) => self.words(words, io)?,
+                    None => self.positional.iter().cloned().map(expand::Expanded::whole).collect(),
                 };
                 self.status = 0;
                 self.looped(|shell| {
@@ -315,9 +356,10 @@ impl<'a> Shell<'a> {
                         // The value may be split again, and then any part of it begins a word.
                         let provenance = if word.produced { Provenance::Expansion } else { word.word.provenance };
                         shell.assign(variable, word.word.text, provenance)?;
-                        match shell.list(body, &io, condition)? {
+                        match shell.list(body, io, condition)? {
                             Flow::Break(n) => return Ok(leave(Flow::Break(n))),
                             Flow::Continue(n) if n > 1 => return Ok(leave(Flow::Continue(n))),
+                            Flow::Return => return Ok(Flow::Return),
                             Flow::Continue(_) | Flow::Next => {}
                         }
                     }
@@ -328,41 +370,52 @@ impl<'a> Shell<'a> {
                 let mut status = 0;
                 loop {
                     shell.turn()?;
-                    let mut flow = shell.list(test, &io, true)?;
+                    let mut flow = shell.list(test, io, true)?;
                     if flow == Flow::Next {
                         if (shell.status == 0) == *until {
                             shell.status = status;
                             return Ok(Flow::Next);
                         }
-                        flow = shell.list(body, &io, condition)?;
+                        flow = shell.list(body, io, condition)?;
                         status = shell.status;
                     }
                     match flow {
                         Flow::Break(n) => return Ok(leave(Flow::Break(n))),
                         Flow::Continue(n) if n > 1 => return Ok(leave(Flow::Continue(n))),
+                        Flow::Return => return Ok(Flow::Return),
                         Flow::Continue(_) | Flow::Next => {}
                     }
                 }
             }),
             CompoundKind::Case { subject, arms } => {
-                let subject = self.text(subject, &io)?;
+                let subject = self.text(subject, io)?;
                 self.status = 0;
+                let mut fallen = false;
                 for arm in arms {
+                    let mut chosen = std::mem::take(&mut fallen);
                     for pattern in &arm.patterns {
-                        if self.matches(pattern, &subject, &io)? {
-                            return self.list(&arm.body, &io, condition);
-                        }
+                        chosen = chosen || self.matches(pattern, &subject, io)?;
+                    }
+                    if !chosen {
+                        continue;
+                    }
+                    let flow = self.list(&arm.body, io, condition)?;
+                    match arm.terminator {
+                        CaseTerminator::Break => return Ok(flow),
+                        _ if flow != Flow::Next => return Ok(flow),
+                        CaseTerminator::FallThrough => fallen = true,
+                        CaseTerminator::TryNext => {}
                     }
                 }
                 Ok(Flow::Next)
             }
             CompoundKind::Conditional(test) => {
-                let holds = self.conditional(test, &io)?;
+                let holds = self.conditional(test, io)?;
                 self.decide(u8::from(!holds), vec!["[[".to_owned()]);
                 Ok(Flow::Next)
             }
             CompoundKind::Arithmetic(expr) => {
-                let value = self.arithmetic(expr, &io)?;
+                let value = self.arithmetic(expr, io)?;
                 self.decide(u8::from(value == 0), vec!["((".to_owned()]);
                 Ok(Flow::Next)
             }

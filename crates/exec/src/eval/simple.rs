@@ -1,4 +1,5 @@
-use super::{Eval, Flow, Io, Shell, Variable, builtin, resolve, stopped};
+use super::expand::Expanded;
+use super::{Eval, Flow, Io, Shell, Variable, builtin, resolve, stopped, system_command};
 use crate::audit::AuditEvent;
 use crate::backend::{Job, RunError};
 use crate::executor::CommandRecord;
@@ -18,9 +19,25 @@ pub(crate) struct Records {
 }
 
 impl Shell<'_> {
-    pub(super) fn simple(&mut self, command: &SimpleCommand, io: &Io) -> Eval<Flow> {
+    pub(super) fn simple(&mut self, command: &SimpleCommand, io: &Io, condition: bool) -> Eval<Flow> {
         self.substituted = false;
-        let words: Vec<Word> = self.words(&command.words, io)?.into_iter().map(|expanded| expanded.word).collect();
+        let mut expanded = self.words(&command.words, io)?;
+        // `command NAME …` is NAME, whatever function has the name.
+        let mut functions_too = true;
+        while let [command, name, ..] = expanded.as_slice()
+            && command.word.text == "command"
+            && !name.word.text.starts_with('-')
+        {
+            expanded.drain(..1);
+            functions_too = false;
+        }
+        let mut words: Vec<Word> = expanded.iter().map(|expanded| expanded.word.clone()).collect();
+        if let Some(first) = words.first_mut()
+            && let Some(name) = system_command(&first.text, self.shared.backends).map(str::to_owned)
+        {
+            first.text = name;
+        }
+        let positional = || expanded.into_iter().map(Expanded::into_positional).collect::<Vec<Word>>();
         let mut assignments = Vec::new();
         for assignment in &command.assignments {
             let field = self.pieces(&assignment.value, io)?;
@@ -47,6 +64,12 @@ impl Shell<'_> {
             }
             return Ok(Flow::Next);
         };
+        if functions_too && let Some(function) = self.functions.get(&name).cloned() {
+            self.shared.run.check().map_err(|stop| stopped(&name, stop))?;
+            let Some(io) = self.redirected(&command.redirects, io)? else { return Ok(Flow::Next) };
+            let arguments = positional().split_off(1);
+            return self.with_assignments(assignments, |shell| shell.call(&function, arguments, &io, condition));
+        }
         let (provider, backend) = resolve(&name, self.shared.backends);
         let counted = if backend == "shell" { self.shared.run.check() } else { self.shared.run.count_command() };
         counted.map_err(|stop| stopped(&name, stop))?;
@@ -87,7 +110,8 @@ impl Shell<'_> {
         let index = self.note(&vector, rule, backend);
         let started = Instant::now();
         let result = if provider == Provider::BuiltIn && backend == "shell" {
-            self.with_assignments(assignments, |shell| builtin::run(shell, &vector, &io))
+            let words = positional();
+            self.with_assignments(assignments, |shell| builtin::run(shell, &vector, &words, &io, condition))
         } else {
             let environment = self.environment(assignments);
             let job = Job {

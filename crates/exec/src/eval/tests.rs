@@ -5,6 +5,8 @@ use crate::testing::{limits, run, run_with};
 use skillgate_core::Limits;
 use skillgate_policy::RefusalReason;
 
+mod scripts;
+
 /// Runs programs under `Bash` and compares output and status.
 fn check(table: &[(&str, &str, u8)]) {
     for (source, stdout, status) in table {

@@ -403,7 +403,7 @@ impl Parser<'_> {
         self.enter(from)?;
         let body = self.compound(from)?;
         self.leave();
-        Ok(Command::Function(FunctionDefinition { name, body, span: self.span_from(start) }))
+        Ok(Command::Function(FunctionDefinition { name, body: std::sync::Arc::new(body), span: self.span_from(start) }))
     }
 }
 
