@@ -1,5 +1,5 @@
 //! What the suites that cross crates share: a tree of files in one string, the shipped commands with their compiled form kept
-//! between runs, and a session over a tree.
+//! between runs, a session over a tree, and the invariants that the fuzzers and the replay of their corpus check.
 //!
 //! For tests and benchmarks alone: it reads and writes files directly and takes a host's word for everything. Must not: hold
 //! a test (those stand in `tests`), or be published. Start at [`Tree`] and [`builder`].
@@ -10,6 +10,8 @@
     clippy::disallowed_methods,
     reason = "a fixture is made and looked at with `std::fs`, not through the code under test"
 )]
+
+pub mod fuzzing;
 
 mod ran;
 mod session;

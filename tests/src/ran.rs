@@ -1,4 +1,4 @@
-use skillgate_exec::{AuditEvent, AuditSink};
+use skillgate_exec::{AuditContext, AuditError, AuditEvent, AuditSink};
 use std::sync::{Arc, Mutex};
 
 /// An audit sink that keeps what ran, as one line for each command: the vector and how it ended.
@@ -20,8 +20,8 @@ impl Ran {
 }
 
 impl AuditSink for Ran {
-    fn record(&self, event: &AuditEvent) -> Result<(), String> {
-        if let AuditEvent::Command { vector, status, .. } = event {
+    fn record(&self, _: &AuditContext, event: &AuditEvent) -> Result<(), AuditError> {
+        if let AuditEvent::CommandEnd { vector, status, .. } = event {
             let end = status.map_or_else(|| "stopped".to_owned(), |status| status.to_string());
             let line = format!("{} -> {end}", vector.join(" "));
             self.0.lock().expect("no test panics while it holds this").push(line);

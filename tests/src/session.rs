@@ -25,11 +25,10 @@ pub fn backend(target: &str) -> Arc<WasmBackend> {
     Arc::clone(BACKEND.get_or_init(make))
 }
 
-/// A capability shell over the shipped commands that keeps what ran.
+/// A capability shell over the shipped commands.
 #[must_use]
-pub fn shell(target: &str, ran: &Arc<Ran>) -> Arc<CapabilityShell> {
-    let audit: Arc<dyn AuditSink> = Arc::clone(ran) as Arc<dyn AuditSink>;
-    Arc::new(CapabilityShell::new(vec![backend(target)]).with_audit(audit))
+pub fn shell(target: &str) -> Arc<CapabilityShell> {
+    Arc::new(CapabilityShell::new(vec![backend(target)]))
 }
 
 /// Rules of a host.
@@ -47,7 +46,8 @@ pub fn host(texts: &[(Effect, &str)]) -> Host {
 /// A session of `host` on a project that it trusts, with the shipped commands.
 #[must_use]
 pub fn builder(target: &str, host: Host, project: &Path, ran: &Arc<Ran>) -> SessionBuilder {
-    Session::builder(host, shell(target, ran)).project(project).trust_project(true)
+    let audit: Arc<dyn AuditSink> = Arc::clone(ran) as Arc<dyn AuditSink>;
+    Session::builder(host, shell(target)).project(project).trust_project(true).audit(audit)
 }
 
 /// The prompt of an invocation without the line that names the skill's directory, and the blank line after it.

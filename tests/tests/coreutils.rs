@@ -41,7 +41,7 @@ fn run_in(root: &Path, source: &str, rules: &[(Effect, &str)], limits: Limits) -
     let program = Program::from_text(source, &limits).expect(source);
     let mounts = Mounts::open_ambient(Some(root), &[]).expect("the project opens");
     let directory = root.to_str().expect("UTF-8").to_owned();
-    let scene = Scene { mounts, directory, environment: vec![("LANG".into(), "C.UTF-8".into())] };
+    let scene = Scene::new(mounts, directory, vec![("LANG".into(), "C.UTF-8".into())]);
     let run = Run::start(limits);
     let (out, err) = (Capture::new(1 << 20, Overflow::Drop), Capture::new(1 << 20, Overflow::Drop));
     let streams =

@@ -177,11 +177,7 @@ fn expand(directory: &Path, expected: &Map<String, Value>, profile: Profile) -> 
     let authority = caveats.into_iter().fold(Authority::of(Host::new([], Defaults::BuiltIn)), Authority::with);
     let fakes = Fakes::read(expected["fake_outputs"].as_object().expect("an object"));
     let executor = FakeExecutor::new(fakes);
-    let scene = Scene {
-        mounts: Mounts::none(),
-        directory: context["cwd"].as_str().expect("a directory").to_owned(),
-        environment: Vec::new(),
-    };
+    let scene = Scene::new(Mounts::none(), context["cwd"].as_str().expect("a directory"), Vec::new());
     let mut expansion = Expansion {
         body: body.clone(),
         sources: filled.injections().iter().map(|injection| injection.source.clone()).collect(),

@@ -5,7 +5,26 @@ use crate::{Outcome, Root, guests, tidy};
 use std::process::Command;
 
 /// The outputs with a schema, and the header of a skill; a test of the command compares the files.
-const SCHEMAS: [&str; 7] = ["list", "show", "run", "check", "sandbox-run", "error", "frontmatter"];
+const SCHEMAS: [&str; 18] = [
+    "list",
+    "show",
+    "run",
+    "check",
+    "sandbox-run",
+    "log-verify",
+    "audit-record",
+    "error",
+    "frontmatter",
+    "trust-add",
+    "trust-list",
+    "trust-remove",
+    "trust-review",
+    "policy-file",
+    "policy-show",
+    "policy-explain",
+    "policy-check",
+    "policy-import",
+];
 
 pub(crate) fn run(root: &Root, _: &[String]) -> Outcome {
     for path in tidy::write_generated(root)? {

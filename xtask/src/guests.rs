@@ -20,7 +20,7 @@ const TARGET: &str = "wasm32-wasip2";
 const WORKSPACE: &str = "crates/guests";
 const ASSETS: &str = "crates/packs/assets";
 /// The packages of the guest workspace that are components. Each lists its commands in `commands.txt`.
-const COMPONENTS: &[&str] = &["coreutils"];
+const COMPONENTS: &[&str] = &["coreutils", "text"];
 
 pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
     println!("==> guests: the command components");

@@ -7,10 +7,13 @@
 #![allow(clippy::disallowed_methods, reason = "it works on the repository's own files, for a developer")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a terminal program")]
 
+mod agree;
 mod bench;
 mod demo;
 mod docs;
+mod fuzz;
 mod guests;
+mod peers;
 mod process;
 mod setup;
 mod test;
@@ -68,6 +71,9 @@ const TASKS: &[Task] = &[
         about: "run the benchmarks, which print ratios; arguments go to the benchmark program",
         run: bench::run,
     },
+    Task { name: "fuzz", options: &[], passes_arguments: true, about: fuzz::ABOUT, run: fuzz::run },
+    Task { name: "agree", options: &[], passes_arguments: true, about: agree::ABOUT, run: agree::run },
+    Task { name: "peers", options: &[], passes_arguments: false, about: peers::ABOUT, run: peers::run },
     Task {
         name: "docs",
         options: &[],

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the set-up, then every check and every test, in an order that finds cheap mistakes first.
 
 use crate::process::{cargo, run as run_command};
-use crate::{Outcome, Root, guests, setup, tidy};
+use crate::{Outcome, Root, fuzz, guests, setup, tidy};
 use std::time::{Duration, Instant};
 
 /// Crates that do no input or output and know no async runtime: they compile for a machine that has neither.
@@ -56,6 +56,9 @@ fn steps(root: &Root, long: bool) -> Vec<Step> {
         step("format guests", "rustfmt", |root| {
             run_command(cargo(root, ["fmt", "--all", "--check"]).current_dir(root.join("crates/guests")))
         }),
+        step("format fuzz targets", "rustfmt", |root| {
+            run_command(cargo(root, ["fmt", "--all", "--check"]).current_dir(root.join(fuzz::WORKSPACE)))
+        }),
         step("tidy", "the rules of this repository", |root| tidy::run(root, &[])),
     ];
     let elsewhere = SYSTEMS.iter().map(|system| (*system, PORTABLE));
@@ -73,6 +76,7 @@ fn steps(root: &Root, long: bool) -> Vec<Step> {
             "lints, warnings are errors (about 5 minutes the first time)",
             &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
         ),
+        step("fuzz targets", "they compile, warnings are errors (about 40 seconds the first time)", fuzz::check),
         step("tests", "all tests (about 8 minutes the first time: the wasm engine)", move |root| tests(root, long)),
         command("doctests", "the examples in the documentation", &["test", "--doc", "--workspace", "--locked"]),
         step("doc", "the API documentation, warnings are errors (about a minute the first time)", |root| {

@@ -3,6 +3,8 @@
 use clap::builder::ArgPredicate;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use skillgate_core::{Profile, Right};
+use skillgate_state::Expectation;
 use std::path::PathBuf;
 
 const EXIT_STATUSES: &str = "\
@@ -45,6 +47,21 @@ impl Cli {
     }
 }
 
+/// Whether a command line that could not be read asks for JSON, so that its failure is JSON too.
+pub(crate) fn asks_for_json(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> bool {
+    let mut after_format = false;
+    for argument in arguments {
+        let text = argument.to_string_lossy();
+        match text.as_ref() {
+            "--" => return false,
+            "json" if after_format => return true,
+            "--format=json" => return true,
+            word => after_format = word == "--format",
+        }
+    }
+    false
+}
+
 /// Options of every verb.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -65,12 +82,19 @@ pub(crate) struct Global {
     /// A further directory with skills; may be repeated
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
-    /// The description of the format that is followed
-    #[arg(long, global = true, value_enum, default_value_t = ProfileArg::Safe)]
-    pub(crate) profile: ProfileArg,
-    /// Trust this project for this run: its skills may be invoked
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        help = "The description of the format that is followed [default: the policy's, else safe]"
+    )]
+    pub(crate) profile: Option<ProfileArg>,
+    /// Trust this project for this run: its skills may be invoked. `skillgate trust add` trusts it for good
     #[arg(long, global = true)]
     pub(crate) trust: bool,
+    /// A policy file for this run, on top of the user's
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
     /// Grant what this tool pattern matches, for example 'Bash(wc:*)'; may be repeated
     #[arg(long, global = true, value_name = "PATTERN")]
     pub(crate) allow: Vec<String>,
@@ -80,6 +104,15 @@ pub(crate) struct Global {
     /// Where Skillgate keeps its own files (compiled components)
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+    /// Ask nothing: what needs an answer is refused
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+    /// Record decisions and runs in this file, one JSON object a line
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) audit_log: Option<PathBuf>,
+    /// Record argument vectors, argument text and messages too, not only their digests
+    #[arg(long, global = true)]
+    pub(crate) audit_contents: bool,
     /// How data is printed; SARIF 2.1.0 only by `check`
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
@@ -95,6 +128,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// The profile for what no policy decides over.
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile.map_or_else(Profile::default, Profile::from)
+    }
+
     /// The user's home: the option, else the environment's when it says something.
     pub(crate) fn home(&self) -> Option<PathBuf> {
         let environment = || std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
@@ -111,6 +149,16 @@ pub(crate) enum ProfileArg {
     Claude,
     /// The open standard, for validation
     Strict,
+}
+
+impl From<ProfileArg> for Profile {
+    fn from(profile: ProfileArg) -> Self {
+        match profile {
+            ProfileArg::Safe => Profile::Safe,
+            ProfileArg::Claude => Profile::Claude,
+            ProfileArg::Strict => Profile::Strict,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -142,6 +190,21 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: SandboxVerb,
     },
+    /// Show, explain and check what the host grants
+    Policy {
+        #[command(subcommand)]
+        verb: PolicyVerb,
+    },
+    /// Trust a project for good, see what is trusted, and what changed since
+    Trust {
+        #[command(subcommand)]
+        verb: TrustVerb,
+    },
+    /// Verify an audit log
+    Log {
+        #[command(subcommand)]
+        verb: LogVerb,
+    },
     /// Print a completion script
     Completions {
         /// The shell it is for
@@ -149,9 +212,9 @@ pub(crate) enum Verb {
     },
     /// Print the manual page
     Man,
-    /// Print the JSON Schema of an output, or of a skill's header
+    /// Print the JSON Schema of an output, of a skill's header or of a policy file
     Schema {
-        /// The verb whose output it describes; `frontmatter` describes the header of a SKILL.md
+        /// The verb whose output it describes; `frontmatter` describes the header of a SKILL.md, `policy-file` a policy
         output: SchemaOf,
     },
 }
@@ -163,8 +226,19 @@ pub(crate) enum SchemaOf {
     Run,
     Check,
     SandboxRun,
+    LogVerify,
+    AuditRecord,
     Error,
     Frontmatter,
+    TrustAdd,
+    TrustList,
+    TrustRemove,
+    TrustReview,
+    PolicyFile,
+    PolicyShow,
+    PolicyExplain,
+    PolicyCheck,
+    PolicyImport,
 }
 
 #[derive(Debug, Args)]
@@ -227,4 +301,117 @@ pub(crate) struct SandboxRunVerb {
     /// The program: one text, or a command with its arguments
     #[arg(required = true, value_name = "PROGRAM", last = true)]
     pub(crate) program: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyVerb {
+    /// Show the policy in force: each setting and each rule with where it comes from
+    Show,
+    /// Say what would be decided about an action, and which rule decides
+    Explain(PolicyExplainVerb),
+    /// Read a policy file and report every mistake
+    Check(PolicyCheckVerb),
+    /// Print the rules of a settings file of another tool as a policy
+    Import(PolicyImportVerb),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyExplainVerb {
+    /// The action as a tool form: 'Bash(git push origin)', 'Read(.env)', 'Skill(review)', `mcp__server__tool`; a text in
+    /// `Bash(…)` may be a whole shell program
+    pub(crate) action: String,
+    /// Decide as for this skill, whose own header narrows
+    #[arg(long, value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheckVerb {
+    /// The policy file
+    pub(crate) file: PathBuf,
+    /// Whose file it is, which decides what it may say
+    #[arg(long, value_enum, default_value_t = LevelArg::User)]
+    pub(crate) level: LevelArg,
+}
+
+/// Whose policy file it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum LevelArg {
+    /// The administrator's: the ceiling
+    Managed,
+    /// The user's: what the host grants
+    User,
+    /// The project's: only takes away
+    Project,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyImportVerb {
+    /// A settings file in JSON with `permissions`
+    #[arg(value_name = "FILE", default_value = ".claude/settings.json")]
+    pub(crate) file: PathBuf,
+    /// Add the rules to the user's policy, after showing them
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// With --write: do not ask
+    #[arg(long, requires = "write")]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LogVerb {
+    /// Say whether every line follows from the one before it, or which is the first that does not
+    Verify(LogVerifyVerb),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogVerifyVerb {
+    /// The log
+    pub(crate) file: PathBuf,
+    /// What has to be there: a number of lines, or a head that was kept, as NUMBER:HASH
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) expect: Option<Expectation>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustVerb {
+    /// Trust a project: its skills may be invoked, and run commands that only read
+    Add(TrustAddVerb),
+    /// List the trusted folders, and whether each is still what was trusted
+    List,
+    /// Take trust back
+    Remove(TrustRemoveVerb),
+    /// Show what changed since the trust was given, and accept it
+    Review(TrustReviewVerb),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustAddVerb {
+    /// A directory of the project [default: that of --project]
+    pub(crate) dir: Option<PathBuf>,
+    /// Rights beyond reading, for the present content of the skills that --skill names: hooks, write, native, pre-approve
+    #[arg(long, value_name = "RIGHT,…", value_delimiter = ',', requires = "skill")]
+    pub(crate) rights: Vec<Right>,
+    /// A skill that gets the rights; may be repeated
+    #[arg(long, value_name = "NAME", requires = "rights")]
+    pub(crate) skill: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustRemoveVerb {
+    /// The folder, which need not exist any more
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Trust no folder any more
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustReviewVerb {
+    /// A directory of the project [default: that of --project]
+    pub(crate) dir: Option<PathBuf>,
+    /// Accept what is shown: the rights hold for the new content
+    #[arg(long)]
+    pub(crate) accept: bool,
 }

@@ -2,11 +2,16 @@
 
 use crate::args::{Format, Global};
 use crate::output::ErrorOutput;
+use crate::report::{Excerpt, Report};
 use crate::text::{self, Style};
-use skillgate_core::LineIndex;
+use crate::trust;
+use skillgate_core::{LineIndex, Severity, Span};
 use skillgate_exec::RunError;
-use skillgate_policy::{PatternError, Refusal, SkillRefusal};
+use skillgate_policy::file::{Level, PolicyError};
+use skillgate_policy::{PatternError, Place, Refusal, RefusalReason, SkillRefusal};
 use skillgate_runtime::{InvokeError, OpenError};
+use skillgate_state::{FolderFault, TrustError};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The exit statuses that are documented in the help text and tested.
@@ -51,6 +56,10 @@ impl From<Status> for ExitCode {
 pub(crate) enum Failure {
     #[error("{pattern}: {error}")]
     Pattern { pattern: String, error: PatternError },
+    #[error("{}", mistakes(.path, *.level, .errors))]
+    Policy { path: PathBuf, level: Level, errors: Vec<PolicyError> },
+    #[error("the policy `{}` cannot be read, so nothing runs: {reason}", .path.display())]
+    UnreadablePolicy { path: PathBuf, reason: String, help: Option<String> },
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
@@ -61,10 +70,32 @@ pub(crate) enum Failure {
     Program { reason: String, source_text: String, offset: usize },
     #[error("the wasm backend: {0}")]
     Backend(#[from] skillgate_exec_wasm::BackendError),
+    #[error("the settings `{}` cannot be read: {reason}", .path.display())]
+    Settings { path: PathBuf, reason: String },
+    #[error("the policy `{}` was not written: {reason}", .path.display())]
+    PolicyNotWritten { path: PathBuf, reason: String },
+    #[error("there is no home directory")]
+    NoHome,
+    #[error("`{text}` is not an action")]
+    Action { text: String },
     #[error("there is no file or directory `{0}`")]
     NoSuchPath(String),
+    #[error("there is no SKILL.md and no command file in `{0}`")]
+    NoSkillFile(String),
     #[error("{doing}: {error}")]
     Io { doing: String, error: std::io::Error },
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    #[error(transparent)]
+    Folder(#[from] FolderFault),
+    #[error("no right can be bound to `{name}`: {fault}")]
+    NoContent { name: String, fault: String },
+    #[error("`{}` is not trusted", .0.display())]
+    NotTrusted(PathBuf),
+    #[error("what changed in `{}` is not accepted", .0.display())]
+    NotAccepted(PathBuf),
+    #[error("the trust in `{}` or what it covers changed meanwhile", .0.display())]
+    TrustMoved(PathBuf),
     #[error("the output cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -78,21 +109,34 @@ impl From<InvokeError> for Failure {
 impl Failure {
     pub(crate) fn status(&self) -> Status {
         match self {
-            Failure::Pattern { .. } => Status::Usage,
-            Failure::Open(_) | Failure::NoSuchPath(_) => Status::NotFound,
+            Failure::Pattern { .. } | Failure::Policy { .. } | Failure::UnreadablePolicy { .. } => Status::Usage,
+            Failure::Folder(_) | Failure::Open(_) | Failure::NoSuchPath(_) | Failure::NoSkillFile(_) => {
+                Status::NotFound
+            }
             Failure::Invoke(error) => match error.as_ref() {
                 InvokeError::Unknown { .. } => Status::NotFound,
-                InvokeError::Untrusted { .. }
+                InvokeError::SkillsOff { .. }
+                | InvokeError::Untrusted { .. }
+                | InvokeError::RightMissing { .. }
                 | InvokeError::Disabled { .. }
                 | InvokeError::Skill(_)
                 | InvokeError::Refused(_)
+                | InvokeError::Unrecorded(_)
                 | InvokeError::HooksUnsupported { .. } => Status::Denied,
                 InvokeError::Run { error, .. } => run_status(error),
                 InvokeError::Mount { .. } => Status::Unavailable,
                 _ => Status::Findings,
             },
             Failure::Run(error) => run_status(error),
-            Failure::Program { .. } | Failure::Io { .. } => Status::Findings,
+            Failure::NotTrusted(_) | Failure::NotAccepted(_) => Status::Denied,
+            Failure::Program { .. }
+            | Failure::Trust(_)
+            | Failure::NoContent { .. }
+            | Failure::TrustMoved(_)
+            | Failure::Io { .. }
+            | Failure::Settings { .. }
+            | Failure::PolicyNotWritten { .. } => Status::Findings,
+            Failure::NoHome | Failure::Action { .. } => Status::Usage,
             Failure::Backend(_) => Status::Unavailable,
             Failure::Json(_) => Status::Bug,
         }
@@ -126,9 +170,15 @@ impl Failure {
     /// The ways out, one a line.
     fn hints(&self) -> Vec<String> {
         if let Some(refusal) = self.refusal() {
-            let mut hints = vec![match &refusal.remedy {
-                Some(pattern) => format!("the host can grant it: --allow '{pattern}'"),
-                None => "no grant of the host changes this".to_owned(),
+            let by_own_rule = refusal.asking().is_some_and(|rule| *rule.place() != Place::BuiltIn);
+            let mut hints = vec![match (&refusal.reason, &refusal.remedy) {
+                (RefusalReason::Declined(_), _) => "run it again to be asked again".to_owned(),
+                _ if by_own_rule => {
+                    "run it at a terminal to be asked, or take the rule back: no allowing rule stands over it"
+                        .to_owned()
+                }
+                (_, Some(pattern)) => format!("the host can grant it: --allow '{pattern}'"),
+                (_, None) => "no grant of the host changes this".to_owned(),
             }];
             if !refusal.already_ran.is_empty() {
                 let ran: Vec<String> = refusal.already_ran.iter().map(|vector| vector.join(" ")).collect();
@@ -146,8 +196,16 @@ impl Failure {
                     vec![format!("near: {}", names.join(", "))]
                 }
                 InvokeError::Untrusted { project, .. } => vec![format!(
-                    "look at the skills of `{}` first; then `--trust` trusts the project for this run",
-                    project.display()
+                    "look at it first (`skillgate show`); then trust the project for this run with --trust, or for good: {}",
+                    trust::add_command(project)
+                )],
+                InvokeError::RightMissing { project, lapsed: true, .. } => {
+                    vec![format!("see what changed, and accept it: {}", trust::review_command(project))]
+                }
+                InvokeError::RightMissing { name, right, project, .. } => vec![format!(
+                    "look at it first; then grant it for its present content: {} --rights {right} --skill {}",
+                    trust::add_command(project),
+                    trust::shell_word(name)
                 )],
                 InvokeError::Skill(SkillRefusal::Unanswered { suggestions, .. }) => {
                     suggestions.iter().map(|rule| format!("the host can allow it: --allow '{rule}'")).collect()
@@ -156,12 +214,44 @@ impl Failure {
                     vec![format!("it printed:\n{}", failed.output)]
                 }
                 InvokeError::Broken { findings, .. } => findings.clone(),
+                InvokeError::HooksUnsupported { .. } => {
+                    vec!["hooks are not run yet, and no grant of the host changes that".to_owned()]
+                }
                 InvokeError::Unreadable(failure) => failure.diagnostic.help.iter().cloned().collect(),
                 _ => Vec::new(),
             },
+            Failure::NoSkillFile(_) => {
+                vec!["name a SKILL.md, a directory with skills below it, or a `commands` directory".to_owned()]
+            }
             Failure::Open(_) => vec!["name a directory that exists".to_owned()],
+            Failure::Action { .. } => vec![
+                "write it as a tool form: 'Bash(git push origin)', 'Read(.env)', 'Skill(review)', `mcp__server__tool`"
+                    .to_owned(),
+            ],
+            Failure::Trust(error) => error.help().into_iter().collect(),
+            Failure::NotTrusted(folder) => vec![format!("trust it: {}", trust::add_command(folder))],
+            Failure::NotAccepted(folder) => vec![format!("accept it: {} --accept", trust::review_command(folder))],
+            Failure::TrustMoved(folder) => vec![format!("look again: {}", trust::review_command(folder))],
+            Failure::NoHome => vec!["name one with --home".to_owned()],
+            Failure::UnreadablePolicy { help, .. } => help.iter().cloned().collect(),
+            Failure::Policy { path, level, .. } => vec![format!(
+                "mend it; `skillgate policy check --level {level} '{}'` says when it is right",
+                path.display()
+            )],
             _ => Vec::new(),
         }
+    }
+
+    /// The mistakes of a policy file, one a line.
+    fn mistakes(&self) -> impl Iterator<Item = String> {
+        let errors = match self {
+            Failure::Policy { errors, .. } => errors.as_slice(),
+            _ => &[],
+        };
+        errors.iter().map(|error| match &error.help {
+            Some(help) => format!("{error} ({help})"),
+            None => error.to_string(),
+        })
     }
 
     fn rule(&self) -> Option<String> {
@@ -182,15 +272,28 @@ impl Failure {
                 code: self.code().to_owned(),
                 message: self.to_string(),
                 rule: self.rule(),
-                help: self.hints(),
+                help: self.mistakes().chain(self.hints()).collect(),
             };
             text::complain_json(&output);
             return;
         }
         let style = Style::of(global);
+        if let Some((source, span)) = self.place() {
+            let report = Report {
+                severity: Severity::Error,
+                code: None,
+                message: &self.to_string(),
+                excerpt: Some(Excerpt::new("program", source, &LineIndex::new(source), span)),
+                help: self.hints(),
+            };
+            text::complain(report.draw(style).trim_end());
+            return;
+        }
         text::complain(&format!("{} {}", style.error("error:"), text::safe(&self.to_string())));
-        if let Some((source, offset)) = self.place() {
-            text::complain(&excerpt(source, offset));
+        if let Failure::Policy { errors, .. } = self {
+            for error in errors {
+                text::complain(&text::safe(&error.excerpt().to_string()));
+            }
         }
         for hint in self.hints() {
             text::complain(&format!("{} {}", style.help("help:"), text::safe(&hint)));
@@ -198,11 +301,11 @@ impl Failure {
     }
 
     /// A program's text and the place in it that is meant.
-    fn place(&self) -> Option<(&str, usize)> {
+    fn place(&self) -> Option<(&str, Span)> {
         match self {
-            Failure::Program { source_text, offset, .. } => Some((source_text, *offset)),
+            Failure::Program { source_text, offset, .. } => Some((source_text, Span::at(*offset))),
             Failure::Invoke(error) => match error.as_ref() {
-                InvokeError::Program { error, source_text, .. } => Some((source_text, error.span.start)),
+                InvokeError::Program { error, source_text, .. } => Some((source_text, error.span)),
                 _ => None,
             },
             _ => None,
@@ -210,25 +313,19 @@ impl Failure {
     }
 }
 
+fn mistakes(path: &std::path::Path, level: Level, errors: &[PolicyError]) -> String {
+    let count = match errors.len() {
+        1 => "a mistake".to_owned(),
+        count => format!("{count} mistakes"),
+    };
+    format!("the {level} policy `{}` has {count}, so nothing runs", path.display())
+}
+
 fn run_status(error: &RunError) -> Status {
     match error {
-        RunError::Refused(_) => Status::Denied,
+        RunError::Refused(_) | RunError::Unrecorded(_) => Status::Denied,
         RunError::Stopped { .. } | RunError::Fault { .. } => Status::Limit,
         RunError::Unavailable { .. } => Status::Unavailable,
         _ => Status::Findings,
     }
-}
-
-/// The line of a text that holds an offset, with a mark under it.
-pub(crate) fn excerpt(source: &str, offset: usize) -> String {
-    let position = LineIndex::new(source).position(offset);
-    let line = source.lines().nth(position.line - 1).unwrap_or_default();
-    let shown: String = line.chars().skip(position.column.saturating_sub(60)).take(100).collect();
-    let mark = " ".repeat(position.column.saturating_sub(1).min(59));
-    format!(
-        "  {} | {}\n  {} | {mark}^",
-        position.line,
-        text::shown(&shown),
-        " ".repeat(position.line.to_string().len())
-    )
 }

@@ -6,13 +6,18 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod command;
 mod context;
 mod exit;
 mod output;
+mod policy;
 mod progress;
+mod prompt;
+mod report;
 mod sink;
 mod text;
+mod trust;
 
 use args::{Cli, Verb};
 use exit::{Failure, Status};
@@ -43,6 +48,17 @@ fn main() -> ExitCode {
 fn usage(error: &clap::Error) -> ExitCode {
     // Help and version are asked for, so they are data and no failure.
     let status = if error.use_stderr() { Status::Usage } else { Status::Done };
+    if error.use_stderr() && args::asks_for_json(std::env::args_os()) {
+        let plain = error.render().to_string();
+        let (message, rest) = plain.split_once("\n\n").unwrap_or((plain.trim(), ""));
+        text::complain_json(&output::ErrorOutput {
+            code: "usage".to_owned(),
+            message: message.strip_prefix("error: ").unwrap_or(message).trim().to_owned(),
+            rule: None,
+            help: rest.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+        });
+        return status.into();
+    }
     match error.print() {
         Ok(()) => status.into(),
         Err(_) => Status::Findings.into(),
@@ -58,6 +74,9 @@ fn dispatch(cli: &Cli) -> Result<Status, Failure> {
         Verb::Sandbox { verb } => match verb {
             args::SandboxVerb::Run(verb) => command::sandbox::run(&cli.global, verb),
         },
+        Verb::Policy { verb } => command::policy::run(&cli.global, verb),
+        Verb::Trust { verb } => command::trust::run(&cli.global, verb),
+        Verb::Log { verb } => command::log::run(&cli.global, verb),
         Verb::Completions { shell } => command::meta::completions(*shell),
         Verb::Man => command::meta::man(),
         Verb::Schema { output } => command::meta::schema(*output),

@@ -160,6 +160,14 @@ codes! {
     SecretInText = "secret-in-text", Error;
     /// The tool list asks for every command, and the text shows none.
     WideGrant = "wide-grant", Info;
+    /// A link beside the skill's file leads out of the skill's directory.
+    LinkOutOfSkill = "link-out-of-skill", Warning;
+    /// A program stands beside the skill's file that does not look like one.
+    ExecutableCompanion = "executable-companion", Warning;
+    /// What looks like an injection stands right behind other text, where none is run.
+    InjectionNotPlaced = "injection-not-placed", Info;
+    /// An entry of the tool list names what the host does not grant, so it grants nothing here.
+    AllowedToolsExceedsGrant = "allowed-tools-exceeds-grant", Info;
     /// A placeholder stands in the tool list where a tool belongs.
     ToolsPlaceholder = "tools-placeholder", Warning;
 }

@@ -8,6 +8,9 @@ use std::str::FromStr;
 pub struct Digest([u8; 32]);
 
 impl Digest {
+    /// Stands where there is nothing to have a digest of, such as before the first line of a log. Nobody knows bytes that give it.
+    pub const ZERO: Self = Self([0; 32]);
+
     /// The digest of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A half-open range of byte offsets into a text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -88,27 +89,24 @@ impl fmt::Display for Position {
     }
 }
 
-/// Maps byte offsets of one text to positions. Lines end at LF, CRLF or a lone CR.
+/// Maps byte offsets of one text to positions. Lines end at LF, CRLF or a lone CR. The text is gone through once, when the
+/// first position is asked for.
 #[derive(Clone, Debug)]
 pub struct LineIndex<'a> {
     text: &'a str,
-    starts: Vec<usize>,
+    starts: OnceLock<Vec<usize>>,
 }
 
 impl<'a> LineIndex<'a> {
-    /// Indexes `text` in one pass.
+    /// An index of `text`.
     #[must_use]
-    pub fn new(text: &'a str) -> Self {
-        let bytes = text.as_bytes();
-        let mut starts = vec![0];
-        for (i, byte) in bytes.iter().enumerate() {
-            match byte {
-                b'\n' => starts.push(i + 1),
-                b'\r' if bytes.get(i + 1) != Some(&b'\n') => starts.push(i + 1),
-                _ => {}
-            }
-        }
-        Self { text, starts }
+    pub const fn new(text: &'a str) -> Self {
+        Self { text, starts: OnceLock::new() }
+    }
+
+    /// The first byte of every line.
+    fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| starts(self.text))
     }
 
     /// The position of a byte offset; an offset past the end is the position of the end.
@@ -118,10 +116,24 @@ impl<'a> LineIndex<'a> {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let line = self.starts.partition_point(|start| *start <= offset);
-        let start = self.starts[line - 1];
+        let starts = self.starts();
+        let line = starts.partition_point(|start| *start <= offset);
+        let start = starts[line - 1];
         Position { line, column: self.text[start..offset].chars().count() + 1 }
     }
+}
+
+fn starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![0];
+    for (i, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\n' => starts.push(i + 1),
+            b'\r' if bytes.get(i + 1) != Some(&b'\n') => starts.push(i + 1),
+            _ => {}
+        }
+    }
+    starts
 }
 
 #[cfg(test)]

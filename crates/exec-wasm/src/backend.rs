@@ -171,6 +171,7 @@ impl Backend for WasmBackend {
         let index = self.index_of(&command).ok_or_else(|| unavailable(format!("no component offers `{command}`")))?;
         let pre = self.component(index).map_err(unavailable)?;
         let (sight, rules) = (approved.sight(), Arc::clone(approved.paths()));
+        let withheld = approved.withheld().clone();
         let vector = approved.redeem()?;
         let guest = Guest {
             table: Guest::table(),
@@ -184,6 +185,7 @@ impl Backend for WasmBackend {
             mounts: Arc::clone(job.mounts),
             rules,
             sight,
+            withheld,
             open_files: 0,
             run: Arc::clone(job.run),
             started: Instant::now(),

@@ -1,6 +1,6 @@
 use crate::limiter::Limiter;
 use skillgate_exec::{Input, Mounts, Output, Run, Stop};
-use skillgate_policy::{PathRules, Refusal, Sight};
+use skillgate_policy::{PathRules, Refusal, Sight, Withheld};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +23,7 @@ pub(crate) struct Guest {
     pub(crate) mounts: Arc<Mounts>,
     pub(crate) rules: Arc<PathRules>,
     pub(crate) sight: Sight,
+    pub(crate) withheld: Withheld,
     pub(crate) open_files: u32,
     pub(crate) run: Arc<Run>,
     pub(crate) started: Instant,

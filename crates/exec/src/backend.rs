@@ -1,3 +1,4 @@
+use crate::audit::AuditError;
 use crate::mounts::Mounts;
 use crate::run::{Run, Stop};
 use crate::stream::{Input, Output};
@@ -81,6 +82,9 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
+    /// The record of it cannot be written, and what cannot be recorded does not run; nothing of the run's output may be used.
+    #[error(transparent)]
+    Unrecorded(#[from] AuditError),
     /// Something outside the guest went wrong.
     #[error("{doing}: {reason}")]
     Host {
@@ -89,6 +93,21 @@ pub enum RunError {
         /// What went wrong.
         reason: String,
     },
+}
+
+impl RunError {
+    /// A short, stable name of the kind.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            RunError::Refused(_) => "refused",
+            RunError::Stopped { .. } => "stopped",
+            RunError::Fault { .. } => "fault",
+            RunError::Unavailable { .. } => "unavailable",
+            RunError::Unrecorded(_) => "unrecorded",
+            RunError::Host { .. } => "host",
+        }
+    }
 }
 
 impl From<Refusal> for RunError {

@@ -1,17 +1,19 @@
-use crate::audit::{AuditSink, NoAudit};
+use crate::audit::{AuditEvent, AuditFailure, Trail};
 use crate::backend::{Backend, RunError};
 use crate::eval::{self, Io, Shared};
 use crate::mounts::Mounts;
 use crate::program::Program;
 use crate::run::Run;
-use crate::stream::{Input, Output};
+use crate::stream::{Counted, Input, Output};
 use serde::Serialize;
 use skillgate_core::{HoleValue, Span};
 use skillgate_policy::{Approved, Gate, Refusal, Sight, Sketch, Verdict};
 use skillgate_shell::{Node, RedirectOperator, RedirectTarget, SimpleCommand, Word, WordPart, walk};
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// What surrounds a program: the directories it may be shown, where it starts, and its environment.
 #[derive(Clone, Debug)]
@@ -22,6 +24,28 @@ pub struct Scene {
     pub directory: String,
     /// Environment variables; nothing else is inherited.
     pub environment: Vec<(String, String)>,
+    /// Where what happens is recorded, and on whose behalf.
+    pub trail: Trail,
+    /// Who is asked about commands whose vector was not known before; without one, an ask is a refusal.
+    pub asker: Option<Arc<dyn Asker>>,
+}
+
+impl Scene {
+    /// A scene in which nothing is recorded and nobody can be asked.
+    #[must_use]
+    pub fn new(mounts: Arc<Mounts>, directory: impl Into<String>, environment: Vec<(String, String)>) -> Self {
+        Self { mounts, directory: directory.into(), environment, trail: Trail::none(), asker: None }
+    }
+}
+
+/// Asks somebody about a command that is about to run.
+pub trait Asker: Send + Sync + fmt::Debug {
+    /// Asks. A yes is told to the gate that refused (its [`Answers`](skillgate_policy::Answers)), which then decides again;
+    /// nothing runs on the word of an asker alone.
+    ///
+    /// # Errors
+    /// The refusal that the run ends with, when the answer is no; or that the answer cannot be recorded.
+    fn ask(&self, vector: &[String], refusal: Refusal) -> Result<(), RunError>;
 }
 
 /// The three standard streams of a program.
@@ -97,21 +121,13 @@ pub trait Executor: Send + Sync + fmt::Debug {
 #[derive(Debug)]
 pub struct CapabilityShell {
     backends: Vec<Arc<dyn Backend>>,
-    audit: Arc<dyn AuditSink>,
 }
 
 impl CapabilityShell {
     /// A shell over these backends.
     #[must_use]
     pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
-        Self { backends, audit: Arc::new(NoAudit) }
-    }
-
-    /// Records decisions and commands.
-    #[must_use]
-    pub fn with_audit(mut self, audit: Arc<dyn AuditSink>) -> Self {
-        self.audit = audit;
-        self
+        Self { backends }
     }
 
     fn plan_command(
@@ -145,14 +161,39 @@ impl CapabilityShell {
             let vector: Vec<String> = words.iter().map_while(|word| word.clone().ok()).collect();
             verdict = Err(Box::new(Approved::produced_program_refusal(&vector)));
         }
-        if let Ok(Verdict { certain: true, sight: Sight::StreamsOnly, .. }) = verdict
+        if let Ok(Verdict { certain: true, sight: Sight::StreamsOnly, withheld, .. }) = &verdict
             && known.is_some_and(|(_, backend)| backend != "shell" && backend != "none")
             && let Some(path) = read_file(command, program)
         {
             let vector: Vec<String> = words.iter().filter_map(|word| word.clone().ok()).collect();
-            verdict = Err(Box::new(Approved::unmounted_refusal(&vector, &path)));
+            verdict = Err(Box::new(Approved::unmounted_refusal(&vector, &path, withheld)));
         }
         Some(PlannedCommand { words, span: command.span, backend: known.map(|(_, backend)| backend), verdict })
+    }
+
+    fn evaluate(
+        &self,
+        program: &Program,
+        gate: &Gate,
+        scene: &Scene,
+        run: &Arc<Run>,
+        streams: Streams,
+    ) -> Result<Completion, RunError> {
+        let shared =
+            Shared { gate, backends: &self.backends, scene, run, holes: &program.holes, records: Mutex::default() };
+        let io = Io { stdin: streams.stdin, stdin_file: None, stdout: streams.stdout, stderr: streams.stderr };
+        let result = eval::run(&shared, &program.tree, io);
+        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner).list;
+        match result {
+            Ok((status, decided_by)) => Ok(Completion { status, decided_by, commands }),
+            Err(RunError::Refused(mut refusal)) => {
+                // The command that was refused has no status.
+                let ended = commands.into_iter().filter(|command| command.status.is_some());
+                refusal.already_ran = ended.map(|command| command.argv).collect();
+                Err(RunError::Refused(refusal))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -205,31 +246,33 @@ impl Executor for CapabilityShell {
         run: &Arc<Run>,
         streams: Streams,
     ) -> Result<Completion, RunError> {
-        if let Some(refusal) = self.plan(program, gate).into_iter().find_map(|command| command.verdict.err()) {
-            return Err(RunError::Refused(refusal));
-        }
-        let shared = Shared {
-            gate,
-            backends: &self.backends,
-            audit: self.audit.as_ref(),
-            scene,
-            run,
-            holes: &program.holes,
-            records: Mutex::default(),
-        };
-        let io = Io { stdin: streams.stdin, stdin_file: None, stdout: streams.stdout, stderr: streams.stderr };
-        let result = eval::run(&shared, &program.tree, io);
-        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner).list;
-        match result {
-            Ok((status, decided_by)) => Ok(Completion { status, decided_by, commands }),
-            Err(RunError::Refused(mut refusal)) => {
-                // The command that was refused has no status.
-                let ended = commands.into_iter().filter(|command| command.status.is_some());
-                refusal.already_ran = ended.map(|command| command.argv).collect();
-                Err(RunError::Refused(refusal))
+        for command in self.plan(program, gate) {
+            if let Err(refusal) = command.verdict {
+                scene.trail.record(&AuditEvent::Command {
+                    vector: command.words.into_iter().map_while(Result::ok).collect(),
+                    decision: refusal.reason.effect(),
+                    rule: refusal.reason.rule(),
+                })?;
+                return Err(RunError::Refused(refusal));
             }
-            Err(error) => Err(error),
         }
+        scene.trail.record(&AuditEvent::RunStart { program: program.source().to_owned() })?;
+        let started = Instant::now();
+        let bytes = Arc::default();
+        let streams = Streams {
+            stdout: Counted::new(streams.stdout, &bytes),
+            stderr: Counted::new(streams.stderr, &bytes),
+            ..streams
+        };
+        let result = self.evaluate(program, gate, scene, run, streams);
+        scene.trail.record(&AuditEvent::RunEnd {
+            program: program.source().to_owned(),
+            status: result.as_ref().ok().map(|completion| completion.status),
+            failure: result.as_ref().err().map(AuditFailure::from),
+            output_bytes: bytes.load(Ordering::Relaxed),
+            duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        })?;
+        result
     }
 }
 

@@ -35,13 +35,16 @@ mod stream;
 #[cfg(test)]
 mod testing;
 
-pub use audit::{AuditEvent, AuditSink, NoAudit};
+pub use audit::{
+    AllSinks, Asked, AuditContext, AuditError, AuditEvent, AuditFailure, AuditSink, BestEffort, NoAudit, SkillCall,
+    Trail,
+};
 pub use backend::{Backend, Exit, Job, RunError};
-pub use executor::{CapabilityShell, CommandRecord, Completion, Executor, PlannedCommand, Scene, Streams};
+pub use executor::{Asker, CapabilityShell, CommandRecord, Completion, Executor, PlannedCommand, Scene, Streams};
 pub use mounts::{ChangeError, Located, Mount, Mounts, Writing, normalise};
 pub use program::{Program, ProgramError};
 pub use run::{Bound, Run, Stop};
 pub use sanitise::{Sanitiser, cut, sanitise};
 pub use stream::{
-    Buffer, Capture, FileOutput, Input, Output, Overflow, PipeReader, PipeWriter, Sink, WriteError, pipe,
+    Buffer, Capture, Counted, FileOutput, Input, Output, Overflow, PipeReader, PipeWriter, Sink, WriteError, pipe,
 };

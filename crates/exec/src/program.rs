@@ -1,7 +1,7 @@
 use skillgate_core::{Hole, HoleValue, Injection, InjectionForm, Limits, Span};
 use skillgate_shell::{
-    BinaryTest, Command, Conditional, ConditionalKind, HoleKind, Node, ParseOptions, RedirectOperator, RedirectTarget,
-    SingleQuoteRule, SyntaxError, SyntaxErrorKind, WordPart, parse, walk,
+    Command, HoleKind, Node, ParseOptions, RedirectOperator, RedirectTarget, SingleQuoteRule, SyntaxError,
+    SyntaxErrorKind, WordPart, parse, walk,
 };
 
 /// Why a shell program cannot be run, before anything ran.
@@ -92,6 +92,33 @@ impl Program {
     }
 }
 
+/// Commands of a shell that this one does not have, sorted.
+const NOT_BUILT_IN: &[&str] = &[
+    ".",
+    "alias",
+    "bg",
+    "builtin",
+    "declare",
+    "enable",
+    "exec",
+    "fg",
+    "getopts",
+    "hash",
+    "jobs",
+    "let",
+    "mapfile",
+    "readarray",
+    "readonly",
+    "shopt",
+    "source",
+    "times",
+    "trap",
+    "typeset",
+    "ulimit",
+    "umask",
+    "wait",
+];
+
 /// Refuses what the evaluator does not do, with its place, so that a program is never run in part.
 fn check_supported(tree: &skillgate_shell::Program, source: &str) -> Result<(), ProgramError> {
     let refuse = |what: &str, span: Span| {
@@ -111,15 +138,8 @@ fn check_supported(tree: &skillgate_shell::Program, source: &str) -> Result<(), 
             }
             Node::Command(Command::Simple(command)) => {
                 let name = command.words.first().and_then(skillgate_shell::Word::as_literal);
-                match name.as_deref() {
-                    Some(
-                        "." | "source" | "exec" | "trap" | "alias" | "wait" | "jobs" | "fg" | "bg" | "umask" | "ulimit"
-                        | "getopts" | "readonly" | "declare" | "typeset" | "mapfile" | "readarray" | "let" | "builtin"
-                        | "enable" | "shopt" | "hash" | "times",
-                    ) => {
-                        return refuse("this command of the shell", command.span);
-                    }
-                    _ => {}
+                if name.is_some_and(|name| NOT_BUILT_IN.binary_search(&name.as_str()).is_ok()) {
+                    return refuse("this command of the shell", command.span);
                 }
             }
             Node::Part(WordPart::Substitution { list, span }) if is_file_substitution(list) => {
@@ -148,13 +168,6 @@ fn check_supported(tree: &skillgate_shell::Program, source: &str) -> Result<(), 
                     return refuse("opening a file for reading and writing", redirect.span);
                 }
             }
-            Node::Conditional(Conditional {
-                kind: ConditionalKind::Binary { test: BinaryTest::Regex, .. },
-                span,
-                ..
-            }) => {
-                return refuse("`=~`", *span);
-            }
             _ => {}
         }
     }
@@ -181,7 +194,6 @@ mod tests {
             ("ls 3>&1", 3),
             ("ls <>x", 3),
             ("ls 2<x", 3),
-            ("[[ a =~ b ]]", 0),
             ("echo $(. ./x)", 7),
             ("diff <(ls) x", 5),
             ("echo $(< x)", 5),
@@ -189,6 +201,11 @@ mod tests {
             let error = Program::from_text(source, &limits()).expect_err(source);
             assert_eq!(error.span.start, at, "{source}: {error}");
         }
+    }
+
+    #[test]
+    fn the_table_is_sorted_for_the_binary_search() {
+        assert!(NOT_BUILT_IN.is_sorted());
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub struct Run {
     limits: Limits,
     wall_ms: u64,
     deadline: Instant,
+    /// How much later than `deadline` the run has to end, because time was not counted, microseconds.
+    later: AtomicU64,
     cancelled: AtomicBool,
     memory: AtomicU64,
     commands: AtomicU64,
@@ -128,6 +130,7 @@ impl Run {
         let wall_ms = wall_ms.min(limits.wall_ms_injection);
         Arc::new(Self {
             deadline: Instant::now() + Duration::from_millis(wall_ms),
+            later: AtomicU64::new(0),
             limits,
             wall_ms,
             cancelled: AtomicBool::new(false),
@@ -158,7 +161,7 @@ impl Run {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Stop::Cancelled);
         }
-        if Instant::now() >= self.deadline {
+        if Instant::now() >= self.deadline() {
             return Err(Stop::Bound(Bound::WallTime(self.wall_ms)));
         }
         Ok(())
@@ -167,7 +170,23 @@ impl Run {
     /// The time that is left; zero when the deadline has passed.
     #[must_use]
     pub fn remaining(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now())
+        self.deadline().saturating_duration_since(Instant::now())
+    }
+
+    fn deadline(&self) -> Instant {
+        self.deadline + Duration::from_micros(self.later.load(Ordering::Relaxed))
+    }
+
+    /// Does something whose time does not count for the run, such as waiting for a person. What else the run does at that time
+    /// is still held to the deadline as it was before.
+    pub fn not_counting<T>(&self, act: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let value = act();
+        let took = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        // A day is as good as for ever, and added often it still is a time.
+        let most = Duration::from_secs(86_400).as_micros();
+        self.later.fetch_add(took.min(u64::try_from(most).unwrap_or(u64::MAX)), Ordering::Relaxed);
+        value
     }
 
     /// Counts one more command.

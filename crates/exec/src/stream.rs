@@ -3,6 +3,7 @@
 use crate::run::{Bound, Run, Stop};
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -239,8 +240,25 @@ pub enum Output {
     File(Arc<FileOutput>),
     /// Out of the sandbox.
     Sink(Arc<dyn Sink>),
+    /// Where another output goes, with what is written counted.
+    Counted(Arc<Counted>),
     /// Nowhere, because the stream was closed (`>&-`): every write fails.
     Closed,
+}
+
+/// An output that counts.
+#[derive(Debug)]
+pub struct Counted {
+    output: Output,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Counted {
+    /// Adds what `output` is given to `bytes`.
+    #[must_use]
+    pub fn new(output: Output, bytes: &Arc<AtomicU64>) -> Output {
+        Output::Counted(Arc::new(Self { output, bytes: Arc::clone(bytes) }))
+    }
 }
 
 impl Output {
@@ -255,6 +273,10 @@ impl Output {
             Output::Pipe(pipe) => pipe.write(bytes),
             Output::File(file) => file.write(bytes),
             Output::Sink(sink) => sink.write(bytes),
+            Output::Counted(counted) => {
+                counted.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                counted.output.write(bytes)
+            }
             Output::Closed => Err(WriteError::Closed),
         }
     }
@@ -263,7 +285,11 @@ impl Output {
     /// writer (`>&-`) only fails its writes.
     #[must_use]
     pub fn reader_is_gone(&self) -> bool {
-        matches!(self, Output::Pipe(pipe) if pipe.is_closed())
+        match self {
+            Output::Pipe(pipe) => pipe.is_closed(),
+            Output::Counted(counted) => counted.output.reader_is_gone(),
+            _ => false,
+        }
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn run_with(source: &str, allow: &[&str], mounts: &Arc<Mounts>, limit
     let shell = CapabilityShell::new(vec![fake.clone()]);
     let program = Program::from_text(source, &limits).expect(source);
     let directory = mounts.get(0).map_or("/", crate::Mount::path).to_owned();
-    let scene = Scene { mounts: Arc::clone(mounts), directory, environment: vec![("HOME".into(), "/home/s".into())] };
+    let scene = Scene::new(Arc::clone(mounts), directory, vec![("HOME".into(), "/home/s".into())]);
     let run = Run::start(limits);
     let (out, err) = (Capture::new(1 << 20, Overflow::Drop), Capture::new(1 << 20, Overflow::Drop));
     let streams =

@@ -21,9 +21,37 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     Decoded { text, start, valid }
 }
 
+/// Bytes that are looked at together while they are ASCII.
+const BLOCK: usize = 32;
+
+/// The characters of a text that are not ASCII, with their places.
+pub(crate) fn beyond_ascii(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while bytes.get(at..at + BLOCK).is_some_and(<[u8]>::is_ascii) {
+            at += BLOCK;
+        }
+        at += bytes[at..].iter().position(|byte| !byte.is_ascii())?;
+        let (place, c) = (at, text[at..].chars().next()?);
+        at += c.len_utf8();
+        Some((place, c))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_ascii_is_passed_over() {
+        for gap in [0, 1, 30, 31, 32, 33, 64, 100] {
+            let gap = "x".repeat(gap);
+            let text = format!("{gap}\u{e4}{gap}\u{1f600}\u{200b}{gap}\u{7f}");
+            let expected: Vec<_> = text.char_indices().filter(|(_, c)| !c.is_ascii()).collect();
+            assert_eq!(beyond_ascii(&text).collect::<Vec<_>>(), expected);
+        }
+    }
 
     #[test]
     fn the_mark_is_passed_over_once_and_offsets_stay() {

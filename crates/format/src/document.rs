@@ -10,11 +10,13 @@ use crate::options::ReadOptions;
 use crate::repair::{Repair, repair};
 use crate::strict;
 use crate::yaml::{self, Steps, YamlError};
+use memchr::memchr2;
 use skillgate_core::{
-    Code, Diagnostic, Entry, Frontmatter, Guarded, HeaderState, LineIndex, LoadedFrom, Position, Profile, Span, Value,
-    ValueKind,
+    Code, Diagnostic, Entry, Frontmatter, Guarded, HeaderState, LineIndex, LoadedFrom, Position, Profile, Severity,
+    Span, Value, ValueKind,
 };
 use std::borrow::Cow;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Characters a description may have by the open standard.
 pub(crate) const MAX_DESCRIPTION: usize = 1024;
@@ -226,7 +228,7 @@ fn header_end(bytes: &[u8]) -> Option<usize> {
     let mut opened = false;
     loop {
         let rest = &bytes[at..];
-        let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+        let length = memchr2(b'\n', b'\r', rest)?;
         // A carriage return at the very end may be half of a line end.
         let skip = match &rest[length..] {
             [b'\r', b'\n', ..] => 2,
@@ -320,6 +322,16 @@ impl<'o> Reading<'o> {
     }
 
     fn missing(&mut self) {
+        if self.options.loaded_from == LoadedFrom::Commands {
+            // The form of a command is a text; that its first paragraph describes it is all there is to say.
+            self.diagnostics.push(
+                Diagnostic::new(Code::FrontmatterMissing, "the file has no header; its first paragraph describes it")
+                    .at(Span::at(self.start))
+                    .severity(Severity::Info)
+                    .help("`description` in a header says it better"),
+            );
+            return;
+        }
         self.diagnostics.push(
             Diagnostic::new(Code::FrontmatterMissing, "the file has no header")
                 .at(Span::at(self.start))
@@ -527,8 +539,12 @@ impl<'o> Reading<'o> {
         if let Some(problem) = name_problem(&name.value) {
             let message =
                 format!("the name holds {problem}; it is only shown, and the command is the directory's name");
-            self.diagnostics.push(Diagnostic::new(Code::NameInvalid, message).at(name.span));
-        } else if let Some(command) = command.filter(|command| *command != name.value) {
+            let help = match command {
+                Some(command) => format!("write the directory's name: `name: {}`", shown(command)),
+                None => "use letters, digits and hyphens".to_owned(),
+            };
+            self.diagnostics.push(Diagnostic::new(Code::NameInvalid, message).at(name.span).help(help));
+        } else if let Some(command) = command.filter(|command| !is_same_name(command, &name.value)) {
             let message = format!("the name is `{}` and the skill is invoked as `{}`", name.value, shown(command));
             self.diagnostics.push(Diagnostic::new(Code::NameMismatch, message).at(name.span));
         }
@@ -559,6 +575,9 @@ impl<'o> Reading<'o> {
             return Some(Description { text: invisible::cleaned(line), extracted: true });
         }
         let text = describe::first_paragraph(&body);
+        if self.state == HeaderState::Absent && self.options.loaded_from == LoadedFrom::Commands {
+            return text.map(|text| Description { text: invisible::cleaned(&text), extracted: true });
+        }
         let taken = if text.is_some() {
             "the first paragraph of the text is shown"
         } else {
@@ -583,6 +602,11 @@ fn repaired(repair: &Repair) -> Diagnostic {
     if repair.sure { found.fix(repair.span, repair.corrected.clone()) } else { found }
 }
 
+/// Whether two names are one: some file systems write `é` as two characters, and people type it as one.
+fn is_same_name(one: &str, other: &str) -> bool {
+    one == other || !(one.is_ascii() && other.is_ascii()) && one.nfkc().eq(other.nfkc())
+}
+
 /// What keeps a label from being a command's name.
 fn name_problem(name: &str) -> Option<&'static str> {
     if name.contains(['/', '\\']) {
@@ -602,5 +626,8 @@ fn name_problem(name: &str) -> Option<&'static str> {
 
 /// The text as a person is shown it.
 fn shown(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.trim().to_owned();
+    }
     skillgate_core::without_invisible(text).chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
 }

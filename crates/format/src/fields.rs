@@ -5,11 +5,12 @@ use crate::lists::split_list;
 use crate::options::ReadOptions;
 use crate::placeholder::argument_name_problem;
 use crate::quote::quoted;
+use memchr::memmem;
 use skillgate_core::{
     Code, Context, Diagnostic, Effort, Entry, Field, Frontmatter, Guarded, LoadedFrom, ModelChoice, Profile,
     ScalarStyle, Severity, Span, Value, ValueKind, nearest,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// What the entries were read from.
 pub(crate) struct Header<'a> {
@@ -26,12 +27,13 @@ pub(crate) struct Header<'a> {
 /// Reads every entry.
 pub(crate) fn read(header: &Header<'_>, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Frontmatter {
     let mut reader = Reader { header, options, diagnostics, frontmatter: Frontmatter::default() };
-    let mut places: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (index, entry) in header.entries.iter().enumerate() {
-        places.entry(canonical(&entry.key)).or_insert((index, index)).1 = index;
+    let names: Vec<&str> = header.entries.iter().map(|entry| canonical(&entry.key)).collect();
+    let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (index, name) in names.iter().enumerate() {
+        places.entry(name).or_insert((index, index)).1 = index;
     }
-    for (index, entry) in header.entries.iter().enumerate() {
-        let (first, last) = places.get(canonical(&entry.key)).copied().unwrap_or((index, index));
+    for (index, (entry, name)) in header.entries.iter().zip(&names).enumerate() {
+        let (first, last) = places.get(name).copied().unwrap_or((index, index));
         reader.entry(entry, index > first, first != last, index == last);
     }
     reader.frontmatter
@@ -103,9 +105,10 @@ impl Reader<'_, '_> {
         let mut found =
             Diagnostic::new(Code::UnknownKey(entry.key.clone()), format!("the format has no key `{}`", entry.key))
                 .at(entry.key_span);
-        if let [name, ..] = nearest(&entry.key, key::KEYS.iter().map(|key| key.name)).as_slice() {
-            found = found.help(format!("did you mean `{name}`?"));
-            if key::find(name).is_some_and(|key| key.security) {
+        let near = || key::KEYS.iter().find(|key| Some(&key.name) == nearest(&entry.key, key::known_keys()).first());
+        if let Some(key) = key::other_name(&entry.key).or_else(near) {
+            found = found.help(format!("did you mean `{}`?", key.name));
+            if key.security {
                 // The author may count on something that does not hold.
                 found = found.severity(Severity::Warning);
             }
@@ -187,10 +190,11 @@ impl Reader<'_, '_> {
 
     fn text(&mut self, key: &Key, value: &Value) {
         let Some(text) = self.text_of(key, value) else { return };
-        let text = text.trim().to_owned();
-        if text.is_empty() {
-            return;
-        }
+        let text = match text.trim() {
+            "" => return,
+            trimmed if trimmed.len() == text.len() => text,
+            trimmed => trimmed.to_owned(),
+        };
         let field = Field::new(text, value.span);
         let commands = self.options.profile == Profile::Claude && self.options.loaded_from == LoadedFrom::Commands;
         let front = &mut self.frontmatter;
@@ -252,7 +256,11 @@ impl Reader<'_, '_> {
                 Some(text)
             }
             _ => {
-                self.invalid(key.name, value.span, format!("`{}` is text, not {}", key.name, value.describe()));
+                self.invalid(
+                    key.name,
+                    value.span,
+                    format!("`{}` has to be a text, and is {}", key.name, value.describe()),
+                );
                 None
             }
         }
@@ -431,7 +439,11 @@ impl Reader<'_, '_> {
             (name, _) if key.security => {
                 self.fail_closed(key, value.span, format!("`{name}` cannot be {}", value.describe()));
             }
-            (name, _) => self.invalid(name, value.span, format!("`{name}` is a mapping, not {}", value.describe())),
+            (name, _) => self.invalid(
+                name,
+                value.span,
+                format!("`{name}` has to be keys with values, and is {}", value.describe()),
+            ),
         }
     }
 }
@@ -493,6 +505,9 @@ pub(crate) fn lint(header: &Header<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
         }
         leftovers(header.source, name, entry.value.span, diagnostics);
+        if matches!(entry.value.kind, ValueKind::Null | ValueKind::Scalar(_)) {
+            continue;
+        }
         for repeated in repeated_keys(&entry.value) {
             let message = format!("`{}` stands twice in `{name}`", repeated.key);
             diagnostics.push(
@@ -542,7 +557,7 @@ fn cut_by_comment(source: &str, name: &str, value: &Value, top: bool, diagnostic
 fn leftovers(source: &str, name: &str, span: Span, diagnostics: &mut Vec<Diagnostic>) {
     let Some(text) = source.get(span.range()) else { return };
     let mut at = 0;
-    while let Some(start) = text[at..].find("{{").map(|skip| at + skip) {
+    while let Some(start) = memmem::find(&text.as_bytes()[at..], b"{{").map(|skip| at + skip) {
         let Some(length) = text[start + 2..].find("}}") else { return };
         let inner = &text[start + 2..start + 2 + length];
         let name_like = !inner.trim().is_empty()

@@ -1,5 +1,6 @@
 //! Characters that show nothing.
 
+use crate::bytes::beyond_ascii;
 use skillgate_core::{Code, Diagnostic, InvisibleKind, Span, classify_invisible};
 
 /// Findings that are reported one by one; the rest is counted.
@@ -56,18 +57,17 @@ pub(crate) fn cleaned(text: &str) -> String {
 /// The runs of invisible characters that are not part of ordinary text.
 fn runs(text: &str) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
-    let mut before: Option<char> = None;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let after = chars.peek().map(|(_, c)| *c);
-        if classify_invisible(c).is_none() {
-            before = Some(c);
-            continue;
-        }
-        if ordinary(before, c, after) {
-            continue;
-        }
+    // The end of the last invisible character, and the visible one before it.
+    let (mut last, mut before) = (0, None);
+    for (at, c) in beyond_ascii(text).filter(|(_, c)| classify_invisible(*c).is_some()) {
         let end = at + c.len_utf8();
+        if at != last {
+            before = text[..at].chars().next_back();
+        }
+        last = end;
+        if ordinary(before, c, text[end..].chars().next()) {
+            continue;
+        }
         match found.last_mut() {
             Some(last) if last.end == at => last.end = end,
             _ => found.push(Span::new(at, end)),

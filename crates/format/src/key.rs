@@ -75,8 +75,19 @@ pub(crate) fn find(written: &str) -> Option<&'static Key> {
     if let Some(key) = KEYS.iter().find(|key| key.name == written) {
         return Some(key);
     }
-    let wanted = squeeze(written);
-    KEYS.iter().find(|key| squeeze(key.name) == wanted)
+    KEYS.iter().find(|key| squeezed(key.name).eq(squeezed(written)))
+}
+
+/// The key that is meant by a name that other programs use for the same thing; edits alone would lead elsewhere.
+pub(crate) fn other_name(written: &str) -> Option<&'static Key> {
+    let name = match squeeze(written).as_ref() {
+        "tool" | "tools" | "toolaccess" | "toollist" | "allowedtool" | "allowtool" | "allowtools" | "toolsallowed"
+        | "permittedtools" | "enabledtools" | "availabletools" => "allowed-tools",
+        "disallowedtool" | "disallowtools" | "deniedtools" | "denytools" | "blockedtools" | "excludedtools"
+        | "disabledtools" | "forbiddentools" => "disallowed-tools",
+        _ => return None,
+    };
+    KEYS.iter().find(|key| key.name == name)
 }
 
 /// Lower case without separators.
@@ -84,7 +95,11 @@ fn squeeze(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(name);
     }
-    name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).map(|c| c.to_ascii_lowercase()).collect()
+    squeezed(name).collect()
+}
+
+fn squeezed(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).map(|c| c.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -106,6 +121,17 @@ mod tests {
         }
         for written in ["tools", "names", "", "allow-tools"] {
             assert_eq!(find(written), None, "{written}");
+        }
+        for (written, name) in [
+            ("tools", Some("allowed-tools")),
+            ("tool_access", Some("allowed-tools")),
+            ("allowed_tool", Some("allowed-tools")),
+            ("allow-tools", Some("allowed-tools")),
+            ("denied-tools", Some("disallowed-tools")),
+            ("tooling", None),
+            ("hook", None),
+        ] {
+            assert_eq!(other_name(written).map(|key| key.name), name, "{written}");
         }
     }
 }

@@ -48,6 +48,7 @@ mod strict;
 mod template;
 mod words;
 mod yaml;
+mod yaml_subset;
 
 pub use document::{Description, Document};
 pub use fill::{FilledTemplate, InjectionMode, Values, expand_variables, with_base_directory};

@@ -1,5 +1,6 @@
 //! Lines of a text that may end with LF, CRLF, a lone CR or a mixture of them.
 
+use memchr::memchr2;
 use skillgate_core::Span;
 
 /// One line.
@@ -34,10 +35,7 @@ pub(crate) fn lines(text: &str, span: Span) -> impl Iterator<Item = Line> + '_ {
             return None;
         }
         let start = at;
-        let end = bytes[start..span.end]
-            .iter()
-            .position(|byte| matches!(byte, b'\n' | b'\r'))
-            .map_or(span.end, |length| start + length);
+        let end = memchr2(b'\n', b'\r', &bytes[start..span.end]).map_or(span.end, |length| start + length);
         let next = match bytes[end..span.end] {
             [] => end,
             [b'\r', b'\n', ..] => end + 2,

@@ -1,6 +1,7 @@
 //! As much Markdown as expansion needs: code fences and code spans, in linear time.
 
 use crate::lines::{Line, indent, is_blank, lines};
+use memchr::memchr;
 use skillgate_core::Span;
 use std::collections::HashMap;
 
@@ -78,6 +79,11 @@ fn list_marker(text: &str) -> Option<usize> {
 
 /// Reads a line as the opening of a fence; it may stand in block quotes and behind a list marker.
 pub(crate) fn fence_open(line: &str) -> Option<FenceMark> {
+    // Nearly every line begins with something that stands before no fence.
+    let first = line.as_bytes().get(indent(line));
+    if first.is_none_or(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'#' | b'|')) {
+        return None;
+    }
     let (depth, mut at) = quote_prefix(line);
     if let Some(marker) = list_marker(&line[at..]) {
         at += marker;
@@ -90,7 +96,8 @@ pub(crate) fn fence_open(line: &str) -> Option<FenceMark> {
     if length < 3 || byte == b'`' && info.contains('`') {
         return None;
     }
-    let start = at + length + indent(info);
+    // Trimming takes away more than blanks, so that the string begins where trimming says.
+    let start = at + length + (info.len() - info.trim_start().len());
     Some(FenceMark { byte, length, depth, info: Span::new(start, start + info.trim().len()) })
 }
 
@@ -165,6 +172,9 @@ struct Run {
     line_start: usize,
 }
 
+/// Backtick runs among which the next of a length is looked for one by one.
+const FEW_RUNS: usize = 16;
+
 /// The backtick runs of one paragraph.
 #[derive(Default)]
 struct Paragraph {
@@ -177,7 +187,7 @@ impl Paragraph {
         self.lines += 1;
         let bytes = text.as_bytes();
         let mut at = line.start;
-        while let Some(skip) = bytes[at..line.end].iter().position(|byte| *byte == b'`') {
+        while let Some(skip) = memchr(b'`', &bytes[at..line.end]) {
             let start = at + skip;
             let length = bytes[start..line.end].iter().take_while(|byte| **byte == b'`').count();
             self.runs.push(Run { start, length, line: self.lines, line_start: line.start });
@@ -187,8 +197,14 @@ impl Paragraph {
 
     /// Pairs the runs as CommonMark does: the next run of the same length closes.
     fn end(&mut self, text: &str, spans: &mut Vec<CodeSpan>) {
+        self.lines = 0;
+        if self.runs.is_empty() {
+            return;
+        }
+        // For a few runs the next of a length is found sooner by looking.
         let mut by_length: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (i, run) in self.runs.iter().enumerate() {
+        let few = self.runs.len() <= FEW_RUNS;
+        for (i, run) in self.runs.iter().enumerate().filter(|_| !few) {
             by_length.entry(run.length).or_default().push(i);
         }
         let bytes = text.as_bytes();
@@ -201,10 +217,14 @@ impl Paragraph {
             }
             let escaped = bytes[run.line_start..run.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2;
             let length = run.length - escaped;
-            let closing = by_length.get(&length).and_then(|same| {
-                let next = same.partition_point(|index| *index <= i);
-                same.get(next).copied()
-            });
+            let closing = if few {
+                (i + 1..self.runs.len()).find(|index| self.runs[*index].length == length)
+            } else {
+                by_length.get(&length).and_then(|same| {
+                    let next = same.partition_point(|index| *index <= i);
+                    same.get(next).copied()
+                })
+            };
             match closing {
                 Some(close) if length > 0 => {
                     let whole = Span::new(run.start + escaped, self.runs[close].start + length);
@@ -215,7 +235,6 @@ impl Paragraph {
             }
         }
         self.runs.clear();
-        self.lines = 0;
     }
 
     /// The injection whose opening backtick is run `i`.
@@ -282,6 +301,7 @@ mod tests {
             ("- ```!\n  ls\n  ```", vec![("!", "  ls\n", true)]),
             ("> ```\n> a\nb", vec![("", "> a\n", false)]),
             ("```\nopen", vec![("", "open", false)]),
+            ("```\u{c}sé\u{a0}\na\n```", vec![("sé", "a\n", true)]),
             ("```\r\na\r\n```\r\nb", vec![("", "a\r\n", true)]),
         ] {
             let found: Vec<_> = scan(text)

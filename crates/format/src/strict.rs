@@ -2,6 +2,7 @@
 
 use crate::document::{Document, MAX_DESCRIPTION};
 use crate::key;
+use crate::lists::split_list;
 use crate::quote::scalar;
 use skillgate_core::{Code, Diagnostic, Entry, Frontmatter, Guarded, HeaderState, Span, Value, ValueKind};
 use std::fmt::Write as _;
@@ -145,7 +146,7 @@ pub fn export_standard(document: &Document) -> String {
         Guarded::Unreadable(_) => line("allowed-tools", ""),
         Guarded::Present(tools) => {
             let tools: Vec<&str> = tools.value.iter().map(|tool| tool.value.as_str()).collect();
-            line("allowed-tools", &tools.join(" "));
+            line("allowed-tools", &one_string(&tools));
         }
     }
     let mut metadata: Vec<(String, String)> = Vec::new();
@@ -171,6 +172,22 @@ pub fn export_standard(document: &Document) -> String {
     out.push_str("---\n");
     out.push_str(&document.body());
     out
+}
+
+/// A list as one string that is read as the same list. Entries that would be read as others, because they hold blanks or
+/// half a bracket that a neighbour closes, name no tool and are left out: no entry permits more than it did.
+fn one_string(entries: &[&str]) -> String {
+    let joined = |entries: &[&str]| {
+        let text = entries.join(" ");
+        let same = split_list(&text).iter().map(|(entry, _)| entry.as_str()).eq(entries.iter().copied());
+        same.then_some(text)
+    };
+    let alone = |entry: &&str| {
+        let count = |wanted: char| entry.matches(wanted).count();
+        let balanced = [('(', ')'), ('[', ']'), ('{', '}')].iter().all(|(open, close)| count(*open) == count(*close));
+        balanced && joined(&[*entry; 3]).is_some()
+    };
+    joined(entries).or_else(|| joined(&entries.iter().copied().filter(alone).collect::<Vec<_>>())).unwrap_or_default()
 }
 
 fn cut(text: &str, max: usize) -> String {
@@ -228,6 +245,24 @@ mod tests {
         let long = |length| format!("---\nname: a-skill\ndescription: {}\n---\n", "ä".repeat(length));
         assert_eq!(problems(&long(1024)), Vec::<String>::new());
         assert_eq!(problems(&long(1025)).len(), 1);
+    }
+
+    #[test]
+    fn the_standard_form_permits_no_tool_that_the_list_does_not() {
+        for (list, expected) in [
+            (r#"["Bash(git log *)", Read]"#, "Bash(git log *) Read"),
+            (r#"["Bash(rm", "-rf:*)", Read]"#, "Read"),
+            (r#"["Read Write", "a,b", Grep]"#, "Grep"),
+            (r#"["'x", "y'", "Bash(echo 'a b')"]"#, "y' Bash(echo 'a b')"),
+            (r#"["", Read]"#, "Read"),
+        ] {
+            let text = format!("---\nname: a\ndescription: x\nallowed-tools: {list}\n---\n");
+            let form = export_standard(&Document::read(text.as_bytes(), &ReadOptions::default()));
+            let again = Document::read(form.as_bytes(), &ReadOptions::default());
+            let tools = again.frontmatter().allowed_tools.present().expect("a list");
+            let tools: Vec<_> = tools.iter().map(|tool| tool.value.as_str()).collect();
+            assert_eq!(tools.join(" "), expected, "{list} became {form:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A body as text with placeholders and injections, found in one pass over the author's bytes.
 
 use crate::lines::{is_blank, lines};
-use crate::markdown::{CodeSpan, Markdown, inline_injections, scan, whole_line_injection};
+use crate::markdown::{CodeSpan, Fence, Markdown, inline_injections, scan, whole_line_injection};
 use crate::placeholder::{Grammar, PlaceholderKind};
+use memchr::memmem;
 use skillgate_core::{Code, Diagnostic, Frontmatter, InjectionForm, Profile, Span};
 
 /// Findings about inert placeholders that are reported one by one.
@@ -93,7 +94,7 @@ impl Template {
         }
         let grammar = Grammar::new(options.profile, &options.arguments);
         let safe = options.profile == Profile::Safe;
-        let regions = regions(body, safe);
+        let regions = regions(body, &scan(body), safe);
         let mut at = 0;
         for injection in regions.injections {
             template.text(Span::new(at, injection.span.start), &grammar, &regions.code);
@@ -217,13 +218,22 @@ struct Regions {
     code: Vec<Span>,
 }
 
-fn regions(body: &str, safe: bool) -> Regions {
-    let Markdown { fences, spans } = scan(body);
+/// The injections of a body under the profile `safe`, in order: the whole of each, and its program.
+pub(crate) fn injections(body: &str, markdown: &Markdown) -> Vec<(Span, Span)> {
+    let marked = |fence: &Fence| body[fence.info.range()].starts_with('!');
+    if memmem::find(body.as_bytes(), b"!`").is_none() && !markdown.fences.iter().any(marked) {
+        return Vec::new();
+    }
+    regions(body, markdown, true).injections.into_iter().map(|place| (place.span, place.source)).collect()
+}
+
+fn regions(body: &str, markdown: &Markdown, safe: bool) -> Regions {
+    let Markdown { fences, spans } = markdown;
     let mut injections: Vec<Place> = Vec::new();
     let mut code: Vec<Span> = Vec::new();
     let inline =
         |span: &CodeSpan| span.injection.map(|source| Place { span: span.whole, source, form: InjectionForm::Inline });
-    for fence in &fences {
+    for fence in fences {
         if fence.closed && &body[fence.info.range()] == "!" {
             let content = fence.content.slice(body).unwrap_or_default();
             let kept = content.strip_suffix('\n').map_or(content, |rest| rest.strip_suffix('\r').unwrap_or(rest));
@@ -241,7 +251,7 @@ fn regions(body: &str, safe: bool) -> Regions {
         }
     }
     if safe {
-        for span in &spans {
+        for span in spans {
             match inline(span) {
                 Some(place) => injections.push(place),
                 None => code.push(span.whole),

@@ -1,6 +1,8 @@
 //! YAML events to a tree of values with spans. Aliases are counted and never followed, depth and size are bounded, and
-//! repeated keys are kept.
+//! repeated keys are kept. What is written as headers usually are is read without events ([`crate::yaml_subset`]), to the
+//! same tree.
 
+use crate::yaml_subset;
 use serde_yaml::granit_parser::{
     ErrorKind, Event, Options, Parser, ScalarStyle as WrittenStyle, Span as ParserSpan, StructureStyle,
 };
@@ -36,6 +38,15 @@ impl Steps {
     fn take(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
+    }
+
+    /// Takes all of `count` steps if that leaves one.
+    fn take_all(&mut self, count: u32) -> bool {
+        let enough = self.left > count;
+        if enough {
+            self.left -= count;
+        }
+        enough
     }
 }
 
@@ -80,6 +91,22 @@ pub(crate) fn parse_with(
     steps: &mut Steps,
     known: impl Fn(&str) -> bool,
 ) -> Result<Parsed, YamlError> {
+    if let Some(subset) = yaml_subset::read(text, base)
+        && subset.nodes <= MAX_NODES
+        && steps.take_all(subset.events)
+    {
+        return Ok(Parsed { value: subset.value, aliases: Vec::new() });
+    }
+    parse_events(text, base, steps, known)
+}
+
+/// Reads all of YAML.
+pub(crate) fn parse_events(
+    text: &str,
+    base: usize,
+    steps: &mut Steps,
+    known: impl Fn(&str) -> bool,
+) -> Result<Parsed, YamlError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.emit_unresolved_aliases = true;
@@ -110,6 +137,11 @@ pub(crate) fn parse_with(
     }
     let end = Span::at(base + text.len());
     Ok(Parsed { value: tree.root.unwrap_or(Value { span: end, kind: ValueKind::Null }), aliases: tree.aliases })
+}
+
+/// Whether a value without quotes is nothing.
+pub(crate) fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
 /// A collection that is not finished.
@@ -166,7 +198,7 @@ impl Builder<'_> {
             Event::Scalar(text, style, _, tag) => {
                 let tag = tag.as_deref().and_then(|tag| tag.core_suffix().map(str::to_owned));
                 let plain = matches!(style, WrittenStyle::Plain) && tag.as_deref() != Some("str");
-                let null = plain && (span.is_empty() || matches!(&*text, "" | "~" | "null" | "Null" | "NULL"));
+                let null = plain && (span.is_empty() || is_null(&text));
                 let kind = if null {
                     ValueKind::Null
                 } else {
@@ -283,12 +315,26 @@ mod tests {
             ("keys", format!("a:\n{}", "? ".repeat(100_000))),
             ("within the parser's depth", format!("a: {}{}", "[".repeat(100), "]".repeat(100))),
             ("wide", wide),
+            ("many keys", (0..100_000).map(|i| format!("k{i}: v\n")).collect()),
+            ("many aliases", format!("a: &a x\nb: [{}]", "*a, ".repeat(100_000))),
+            ("many anchors", (0..100_000).map(|i| format!("k{i}: &a{i} [*a{}]\n", i.max(1) - 1)).collect()),
         ] {
             let mut steps = Steps::new();
             let found = parse(&text, 0, &mut steps);
             assert!(matches!(found, Err(YamlError::TooComplex { .. })), "{name}: {found:?}");
             assert!(steps.taken() < 25_000, "{name}: {}", steps.taken());
         }
+    }
+
+    #[test]
+    fn a_long_line_is_one_step_more_than_a_short_one_at_most() {
+        let taken = |length: usize| {
+            let mut steps = Steps::new();
+            let parsed = parse(&format!("a: {}", "x".repeat(length)), 0, &mut steps).expect("one key");
+            assert_eq!(parsed.value.get("a").and_then(Value::text).map(str::len), Some(length));
+            steps.taken()
+        };
+        assert!(taken(1 << 20) <= taken(1) + 1, "{} and {}", taken(1 << 20), taken(1));
     }
 
     #[test]

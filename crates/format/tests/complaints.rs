@@ -36,7 +36,7 @@ fn expand(body: &str, arguments: &str) -> String {
 }
 
 #[test]
-fn row_1_a_colon_in_a_value_is_repaired_with_its_place_and_the_corrected_line() {
+fn complaint_01_a_colon_in_a_value_is_repaired_with_its_place_and_the_corrected_line() {
     let document = header("name: a\ndescription: Use for X: and Y");
     assert_eq!(field(&document, "description"), "Use for X: and Y");
     assert_eq!(document.diagnostics().len(), 1);
@@ -48,7 +48,7 @@ fn row_1_a_colon_in_a_value_is_repaired_with_its_place_and_the_corrected_line() 
 }
 
 #[test]
-fn row_3_a_repair_touches_only_the_line_that_fails() {
+fn complaint_03_a_repair_touches_only_the_line_that_fails() {
     let document = header("argument-hint: [next, @who]\ndescription: wait <time: 5d>");
     assert_eq!(field(&document, "argument-hint"), "[next, @who]");
     assert_eq!(field(&document, "description"), "wait <time: 5d>");
@@ -56,7 +56,7 @@ fn row_3_a_repair_touches_only_the_line_that_fails() {
 }
 
 #[test]
-fn row_4_a_valid_neighbour_is_not_rewritten() {
+fn complaint_04_a_valid_neighbour_is_not_rewritten() {
     let text = "---\nmetadata:\n  a: \"x: y\"   # kept\ndescription: p: q\n---\nhi\n";
     let document = read(text);
     assert_eq!(field(&document, "metadata"), serde_json::json!({"a": "x: y"}));
@@ -66,13 +66,13 @@ fn row_4_a_valid_neighbour_is_not_rewritten() {
 }
 
 #[test]
-fn row_6_a_colon_in_the_description_does_not_remove_the_tool_list() {
+fn complaint_06_a_colon_in_the_description_does_not_remove_the_tool_list() {
     let document = header("description: a: b\nallowed-tools: Read");
     assert_eq!(field(&document, "allowed-tools"), serde_json::json!(["Read"]));
 }
 
 #[test]
-fn row_7_bare_brackets_with_a_colon_are_a_hint() {
+fn complaint_07_bare_brackets_with_a_colon_are_a_hint() {
     for (written, expected) in [("[a] [b: c]", "[a] [b: c]"), ("[a] | --b", "[a] | --b"), ("<a> [b]", "<a> [b]")] {
         let document = header(&format!("description: x\nargument-hint: {written}"));
         assert_eq!(field(&document, "argument-hint"), expected);
@@ -80,7 +80,7 @@ fn row_7_bare_brackets_with_a_colon_are_a_hint() {
 }
 
 #[test]
-fn row_8_a_list_as_hint_is_its_text() {
+fn complaint_08_a_list_as_hint_is_its_text() {
     for (written, expected) in [(" [topic: x | y]", "[topic: x | y]"), (" [a, b]", "[a, b]"), ("\n  - a\n  - b", "a b")]
     {
         let document = header(&format!("description: x\nargument-hint:{written}"));
@@ -90,7 +90,7 @@ fn row_8_a_list_as_hint_is_its_text() {
 }
 
 #[test]
-fn row_9_a_number_is_text_and_null_is_absent() {
+fn complaint_09_a_number_is_text_and_null_is_absent() {
     assert_eq!(header("name: 2024").label(), "2024");
     for empty in ["name:", "name: null", "name: ~", "name: \"\""] {
         let document = header(&format!("{empty}\ndescription: x"));
@@ -101,14 +101,14 @@ fn row_9_a_number_is_text_and_null_is_absent() {
 }
 
 #[test]
-fn row_10_a_boolean_word_is_a_name() {
+fn complaint_10_a_boolean_word_is_a_name() {
     for word in ["on", "true", "no", "1.10", "2024-01-01", "0x1f", "1e3"] {
         assert_eq!(header(&format!("name: {word}\nversion: {word}")).label(), word);
     }
 }
 
 #[test]
-fn row_11_what_is_written_is_read_back_as_the_same_text() {
+fn complaint_11_what_is_written_is_read_back_as_the_same_text() {
     for text in ["true", "1.0", "null", "a: b", "- x", "a #b", "\"q\" x", "it's", "*x", "{{x}}", "a\\b", "@x", "yes"] {
         let document = header(&format!("name: a\ndescription: {}", serde_json::Value::from(text)));
         assert_eq!(field(&document, "description"), text);
@@ -118,7 +118,7 @@ fn row_11_what_is_written_is_read_back_as_the_same_text() {
 }
 
 #[test]
-fn row_12_a_byte_order_mark_hides_nothing() {
+fn complaint_12_a_byte_order_mark_hides_nothing() {
     let document =
         Document::read(b"\xef\xbb\xbf---\nname: a\ndisable-model-invocation: true\n---\nhi", &ReadOptions::default());
     assert_eq!(document.frontmatter().disable_model_invocation.present(), Some(&true));
@@ -131,7 +131,7 @@ fn row_12_a_byte_order_mark_hides_nothing() {
 }
 
 #[test]
-fn row_13_every_line_end_is_a_line_end() {
+fn complaint_13_every_line_end_is_a_line_end() {
     for end in ["\n", "\r\n", "\r"] {
         let text = ["---", "name: a", "description: x", "allowed-tools: Read, Grep", "---", "one", "two", ""].join(end);
         let document = read(&text);
@@ -147,7 +147,7 @@ fn row_13_every_line_end_is_a_line_end() {
 }
 
 #[test]
-fn row_14_a_header_read_alone_is_the_same_header() {
+fn complaint_14_a_header_read_alone_is_the_same_header() {
     let text = "---\r\nname: a\r\ndescription: x: y\r\n---\r\nlong body";
     let whole = read(text);
     let head = Document::read_prefix(&text.as_bytes()[..42], &ReadOptions::default()).expect("the header is closed");
@@ -159,32 +159,32 @@ fn row_14_a_header_read_alone_is_the_same_header() {
 }
 
 #[test]
-fn row_15_hyphens_inside_a_value_end_nothing() {
+fn complaint_15_hyphens_inside_a_value_end_nothing() {
     let document = header("description: left --- right");
     assert_eq!(field(&document, "description"), "left --- right");
 }
 
 #[test]
-fn row_16_only_the_first_rule_after_the_header_closes_it() {
+fn complaint_16_only_the_first_rule_after_the_header_closes_it() {
     let document = read("---\nname: a\n---\none\n---\ntwo");
     assert_eq!((document.label(), &*document.body()), ("a", "one\n---\ntwo"));
 }
 
 #[test]
-fn row_17_an_indented_rule_is_content() {
+fn complaint_17_an_indented_rule_is_content() {
     let document = header("description: |\n  a\n  ---\n  b");
     assert_eq!(field(&document, "description"), "a\n---\nb");
 }
 
 #[test]
-fn row_18_four_hyphens_close_nothing() {
+fn complaint_18_four_hyphens_close_nothing() {
     let document = read("---\nname: a\n----\nx\n---\nhi");
     assert_eq!(document.body(), "hi");
     assert!(document.failed_closed() || document.header_state() == HeaderState::Recovered);
 }
 
 #[test]
-fn row_19_a_comment_before_the_header_is_reported_with_its_line() {
+fn complaint_19_a_comment_before_the_header_is_reported_with_its_line() {
     let document = read("<!-- x -->\n---\nname: a\nallowed-tools: Read\n---\nhi");
     let found =
         document.diagnostics().iter().find(|found| found.code == Code::FrontmatterNotAtStart).expect("reported");
@@ -194,7 +194,7 @@ fn row_19_a_comment_before_the_header_is_reported_with_its_line() {
 }
 
 #[test]
-fn row_20_block_texts_are_folded() {
+fn complaint_20_block_texts_are_folded() {
     for (written, expected) in [
         (">-\n  one\n  two", "one two"),
         (">\n  one\n  two", "one two"),
@@ -209,7 +209,7 @@ fn row_20_block_texts_are_folded() {
 }
 
 #[test]
-fn row_21_a_broken_header_is_read_as_broken() {
+fn complaint_21_a_broken_header_is_read_as_broken() {
     for (lines, state) in [
         ("name: a\n- b\n: [", HeaderState::Unparseable),
         ("just words", HeaderState::Unparseable),
@@ -230,7 +230,7 @@ fn row_21_a_broken_header_is_read_as_broken() {
 }
 
 #[test]
-fn row_22_names_of_other_scripts_are_names() {
+fn complaint_22_names_of_other_scripts_are_names() {
     let document = Document::read(
         "---\nname: 技能\ndescription: x\n---\n".as_bytes(),
         &ReadOptions { directory_name: Some("技能".into()), ..ReadOptions::default() },
@@ -239,14 +239,34 @@ fn row_22_names_of_other_scripts_are_names() {
 }
 
 #[test]
-fn row_23_a_long_description_is_kept_and_reported() {
+fn complaint_22_a_name_is_the_directorys_however_its_letters_are_put_together() {
+    let of = |directory: &str, name: &str| {
+        let options = ReadOptions { directory_name: Some(directory.into()), ..ReadOptions::default() };
+        let text = format!("---\nname: {name}\ndescription: x\n---\n");
+        codes(&Document::read(text.as_bytes(), &options))
+    };
+    for (directory, name) in [("caf\u{e9}", "cafe\u{301}"), ("cafe\u{301}", "caf\u{e9}"), ("\u{ff41}b", "ab")] {
+        assert_eq!(of(directory, name), Vec::<String>::new(), "{directory} {name}");
+    }
+    assert_eq!(of("caf\u{e9}", "cafe"), ["name-mismatch"]);
+    let strict = ReadOptions {
+        profile: skillgate_core::Profile::Strict,
+        directory_name: Some("技能".into()),
+        ..ReadOptions::default()
+    };
+    let document = Document::read("---\nname: 技能\ndescription: x\n---\n".as_bytes(), &strict);
+    assert_eq!(codes(&document), ["not-standard"]);
+}
+
+#[test]
+fn complaint_23_a_long_description_is_kept_and_reported() {
     let document = header(&format!("name: a\ndescription: {}", "a".repeat(1025)));
     assert_eq!(document.description().map(|found| found.text.len()), Some(1025));
     assert_eq!(loud(&document), ["description-too-long"]);
 }
 
 #[test]
-fn row_24_tools_as_list_and_as_text_are_the_same_tools() {
+fn complaint_24_tools_as_list_and_as_text_are_the_same_tools() {
     let expected = serde_json::json!(["Read", "Bash(git log *)"]);
     for written in [
         " Read Bash(git log *)",
@@ -261,18 +281,18 @@ fn row_24_tools_as_list_and_as_text_are_the_same_tools() {
 }
 
 #[test]
-fn row_25_nested_braces_are_one_entry() {
+fn complaint_25_nested_braces_are_one_entry() {
     let pattern = "{a,b}".repeat(30);
     assert_eq!(field(&header(&format!("paths: \"{pattern}\"")), "paths"), serde_json::json!([pattern]));
 }
 
 #[test]
-fn row_26_a_bad_bracket_spoils_no_other_pattern() {
+fn complaint_26_a_bad_bracket_spoils_no_other_pattern() {
     assert_eq!(field(&header("paths: \"x [1/**\""), "paths"), serde_json::json!(["x", "[1/**"]));
 }
 
 #[test]
-fn row_27_an_empty_header_is_a_header() {
+fn complaint_27_an_empty_header_is_a_header() {
     for text in ["---\n---\nhi", "---\n\n# note\n---\nhi", "---\n---"] {
         let document = read(text);
         assert_eq!(document.header_state(), HeaderState::Empty, "{text:?}");
@@ -281,7 +301,7 @@ fn row_27_an_empty_header_is_a_header() {
 }
 
 #[test]
-fn row_28a_a_description_goes_on_after_a_blank_line() {
+fn complaint_28a_a_description_goes_on_after_a_blank_line() {
     let document = header("description: A.\n\n  Keywords: b, c\nlicense: MIT");
     assert_eq!(field(&document, "description"), "A. Keywords: b, c");
     assert_eq!(field(&document, "license"), "MIT");
@@ -289,26 +309,26 @@ fn row_28a_a_description_goes_on_after_a_blank_line() {
 }
 
 #[test]
-fn row_28b_a_value_opens_with_a_quoted_phrase() {
+fn complaint_28b_a_value_opens_with_a_quoted_phrase() {
     let document = header("name: a\ndescription: \"Go\" — then do");
     assert_eq!(field(&document, "description"), "\"Go\" — then do");
     assert_eq!(loud(&document), ["yaml-recovered:description"]);
 }
 
 #[test]
-fn row_28c_quoted_text_goes_on_at_the_margin() {
+fn complaint_28c_quoted_text_goes_on_at_the_margin() {
     let document = header("description: \"a \\\"b\\\",\nc\"\nlicense: MIT");
     assert_eq!(field(&document, "description"), "a \"b\", c");
     assert_eq!(field(&document, "license"), "MIT");
 }
 
 #[test]
-fn row_28d_a_colon_in_a_flow_list_has_one_answer() {
+fn complaint_28d_a_colon_in_a_flow_list_has_one_answer() {
     assert_eq!(field(&header("description: x\nskill: [p:n]"), "skill"), serde_json::json!(["p:n"]));
 }
 
 #[test]
-fn row_28e_keys_joined_into_one_line_are_split() {
+fn complaint_28e_keys_joined_into_one_line_are_split() {
     let document = header("name: a description: b: c allowed-tools: Read");
     assert_eq!((field(&document, "name"), field(&document, "description")), ("a".into(), "b: c".into()));
     assert_eq!(field(&document, "allowed-tools"), serde_json::json!(["Read"]));
@@ -319,21 +339,21 @@ fn row_28e_keys_joined_into_one_line_are_split() {
 }
 
 #[test]
-fn row_28f_only_the_header_counts() {
+fn complaint_28f_only_the_header_counts() {
     let document = read("# Title\n\nname: x\nallowed-tools: Read\n");
     assert_eq!(document.frontmatter().name, None);
     assert_eq!(document.header_state(), HeaderState::Absent);
 }
 
 #[test]
-fn row_28_tab_indentation_is_named_and_fixed() {
+fn complaint_28_tab_indentation_is_named_and_fixed() {
     let document = header("description: x\nmetadata:\n\ta: b");
     assert_eq!(field(&document, "metadata"), serde_json::json!({"a": "b"}));
     assert!(document.diagnostics()[0].message.contains("tab"), "{:?}", document.diagnostics());
 }
 
 #[test]
-fn row_59_positions_in_code_are_left_alone() {
+fn complaint_59_positions_in_code_are_left_alone() {
     let body = "```bash\nawk '{print $1}' x\n```\nand `echo $0`\n";
     assert_eq!(expand(body, "foo"), format!("{body}\nARGUMENTS: foo\n"));
     let template = Template::parse(body, &TemplateOptions::default());
@@ -342,7 +362,7 @@ fn row_59_positions_in_code_are_left_alone() {
 }
 
 #[test]
-fn row_60_prices_are_not_eaten() {
+fn complaint_60_prices_are_not_eaten() {
     assert_eq!(
         expand("costs $5 and $10, \\$1, $1.50 and $1,000", "x"),
         "costs $5 and $10, $1, $1.50 and $1,000\n\nARGUMENTS: x\n"
@@ -350,24 +370,24 @@ fn row_60_prices_are_not_eaten() {
 }
 
 #[test]
-fn row_61_a_number_ends_where_a_word_ends() {
+fn complaint_61_a_number_ends_where_a_word_ends() {
     assert_eq!(expand("$1st $10 ${1} $1_ $1", "a"), "$1st $10 a $1_ a");
 }
 
 #[test]
-fn row_62_a_position_without_a_value_stays() {
+fn complaint_62_a_position_without_a_value_stays() {
     assert_eq!(expand("$1 $2", "a"), "a $2");
 }
 
 #[test]
-fn row_63_a_value_is_never_expanded_again() {
+fn complaint_63_a_value_is_never_expanded_again() {
     for value in ["$ARGUMENTS", "$1", "${CLAUDE_SKILL_DIR}", "!`id`", "\\$1"] {
         assert_eq!(expand("<$ARGUMENTS>", value), format!("<{value}>"));
     }
 }
 
 #[test]
-fn row_64_examples_in_fences_do_not_run() {
+fn complaint_64_examples_in_fences_do_not_run() {
     for body in ["```\nrun: !`id`\n```\n", "```markdown\n!`id`\n```\n", "`` !`id` ``\n", "````\n```!\nid\n```\n````\n"]
     {
         let template = Template::parse(body, &TemplateOptions::default());
@@ -377,14 +397,14 @@ fn row_64_examples_in_fences_do_not_run() {
 }
 
 #[test]
-fn row_65_an_exclamation_mark_in_prose_runs_nothing() {
+fn complaint_65_an_exclamation_mark_in_prose_runs_nothing() {
     for body in ["Beware!`id` is a command", "`vec!` and `id`", "Use ` !` or `x`", "Stop!\n`id`"] {
         assert_eq!(Template::parse(body, &TemplateOptions::default()).injections(), [], "{body:?}");
     }
 }
 
 #[test]
-fn row_67_arguments_of_commands_are_data() {
+fn complaint_67_arguments_of_commands_are_data() {
     let template = Template::parse("```!\nls \"$1\" $ARGUMENTS $2\n```\n", &TemplateOptions::default());
     let filled = template.fill(&Values { arguments: Some("'a; b'"), ..Values::default() });
     assert_eq!(filled.injections().len(), 1);
@@ -398,7 +418,7 @@ fn row_67_arguments_of_commands_are_data() {
 }
 
 #[test]
-fn row_68_output_is_never_read_again() {
+fn complaint_68_output_is_never_read_again() {
     let template = Template::parse("<!`a`> !`a`\n", &TemplateOptions::default());
     let filled = template.fill(&Values { arguments: Some("x"), ..Values::default() });
     assert_eq!(filled.assemble(&["!`id` $ARGUMENTS"]), "<!`a`> !`id` $ARGUMENTS\n\nARGUMENTS: x\n");

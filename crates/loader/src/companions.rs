@@ -1,17 +1,21 @@
 //! The files beside a skill's own.
 
 use crate::SkillRoots;
+use crate::find::{is_left_out, is_skill_name};
 use crate::root::RootState;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, DirEntry, FileType};
 use skillgate_core::{LoadedFrom, RelPath, Skill};
 
-/// Files listed at most, and the deepest directory that is looked into.
-const MAX_FILES: usize = 1_000;
+/// Entries looked at in one skill's directory, and the deepest directory that is looked into.
+const MAX_ENTRIES: usize = 1_000;
 const MAX_DEPTH: usize = 8;
+/// Entries of one directory that are put in order.
+const MAX_LISTED: usize = 10_000;
 
 impl SkillRoots {
     /// The regular files in the skill's own directory besides its `SKILL.md`, with their sizes in bytes, sorted by path; at
-    /// most 1,000, from at most 8 levels. Links are not followed, and a command file has none.
+    /// most 1,000, from at most 8 levels, without `.git`, `node_modules` and `target`. Links are not followed, and a command
+    /// file has none.
     #[must_use]
     pub fn companions(&self, skill: &Skill) -> Vec<(RelPath, u64)> {
         let (Some(own), LoadedFrom::Skills) = (&skill.directory, skill.loaded_from) else { return Vec::new() };
@@ -24,7 +28,14 @@ impl SkillRoots {
         });
         let mut files = Vec::new();
         if let Some(dir) = opened {
-            collect(&dir, "", MAX_DEPTH, &mut files);
+            walk(&dir, Inner::Included, &mut |companion| {
+                if companion.kind.is_file()
+                    && let (Ok(path), Ok(metadata)) =
+                        (RelPath::new(companion.path.as_str()), companion.entry.metadata())
+                {
+                    files.push((path, metadata.len()));
+                }
+            });
         }
         files.retain(|(path, _)| Some(path.as_str()) != skill.path.file_name().and_then(|name| name.to_str()));
         files.sort();
@@ -32,24 +43,55 @@ impl SkillRoots {
     }
 }
 
-fn collect(dir: &Dir, prefix: &str, depth: usize, files: &mut Vec<(RelPath, u64)>) {
-    let Ok(entries) = dir.entries() else { return };
-    for entry in entries.flatten() {
-        if files.len() >= MAX_FILES {
+/// Something in a skill's directory that is no directory.
+pub(crate) struct Companion<'w> {
+    /// From the skill's directory; what is not UTF-8 is replaced.
+    pub(crate) path: String,
+    pub(crate) entry: &'w DirEntry,
+    pub(crate) kind: FileType,
+}
+
+/// Whether directories that are skills of their own are looked into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inner {
+    Included,
+    LeftOut,
+}
+
+/// Visits what stands below a skill's directory, directories themselves excepted, in the order of the names, so that the
+/// bounds cut in the same place every time. Links are not followed.
+pub(crate) fn walk(dir: &Dir, inner: Inner, visit: &mut impl FnMut(&Companion<'_>)) {
+    Walk { inner, left: MAX_ENTRIES, visit }.entries(dir, "", MAX_DEPTH);
+}
+
+struct Walk<'v, V> {
+    inner: Inner,
+    /// Entries that may still be looked at.
+    left: usize,
+    visit: &'v mut V,
+}
+
+impl<V: FnMut(&Companion<'_>)> Walk<'_, V> {
+    fn entries(&mut self, dir: &Dir, prefix: &str, depth: usize) {
+        let Ok(entries) = dir.entries() else { return };
+        let mut entries: Vec<DirEntry> = entries.flatten().take(MAX_LISTED).collect();
+        entries.sort_by_key(DirEntry::file_name);
+        let is_skill = || entries.iter().any(|entry| is_skill_name(&entry.file_name()));
+        if self.inner == Inner::LeftOut && !prefix.is_empty() && is_skill() {
             return;
         }
-        let (Some(name), Ok(kind)) = (entry.file_name().to_str().map(str::to_owned), entry.file_type()) else {
-            continue;
-        };
-        let path = format!("{prefix}{name}");
-        if kind.is_dir() {
-            if let (Ok(inner), Some(depth)) = (entry.open_dir(), depth.checked_sub(1)) {
-                collect(&inner, &format!("{path}/"), depth, files);
+        for entry in &entries {
+            let Some(left) = self.left.checked_sub(1) else { return };
+            self.left = left;
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+            let path = format!("{prefix}{}", name.to_string_lossy());
+            if !kind.is_dir() {
+                (self.visit)(&Companion { path, entry, kind });
+            } else if !is_left_out(&name)
+                && let (Ok(below), Some(depth)) = (entry.open_dir(), depth.checked_sub(1))
+            {
+                self.entries(&below, &format!("{path}/"), depth);
             }
-        } else if kind.is_file()
-            && let (Ok(path), Ok(metadata)) = (RelPath::new(path), entry.metadata())
-        {
-            files.push((path, metadata.len()));
         }
     }
 }

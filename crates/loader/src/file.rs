@@ -67,6 +67,15 @@ pub fn read_file_ambient(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u
     Ok(read(file, max_bytes)?.bytes)
 }
 
+/// Reads a file of a directory's own: a link is followed as long as it stays below `root`, and one that leads out is refused.
+///
+/// # Errors
+/// A [`ReadFault`], as for [`read_file_ambient`].
+pub fn read_file_below_ambient(root: impl AsRef<Path>, below: &str, max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
+    let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(fault)?;
+    Ok(read(open(&dir, Path::new(below)).map_err(fault)?, max_bytes)?.bytes)
+}
+
 /// Opens beneath a handle; a link is followed as long as it stays there.
 pub(crate) fn open(dir: &Dir, path: &Path) -> io::Result<File> {
     dir.open_with(path, &options())

@@ -1,7 +1,11 @@
 //! Skill files below a path that a person named.
 
+use crate::name::command_name;
+use crate::root::canonicalize_ambient;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use skillgate_core::{Code, Diagnostic, Severity};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,61 +13,133 @@ use std::path::{Path, PathBuf};
 const MAX_DEPTH: usize = 16;
 
 /// A file that holds a skill or a command, by its place.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkillFile {
-    /// The file.
+    /// The file; with a fault it may be a directory that could not be looked into.
     pub path: PathBuf,
     /// The name of its directory.
     pub directory_name: Option<String>,
     /// Whether it is a `SKILL.md`; else it is a command file.
     pub is_skill: bool,
-    /// Whether it was found as a link that leads out of its directory: what it names is not the pack's, and is not to be read.
-    pub leads_out: bool,
+    /// Why it is not to be read.
+    pub fault: Option<Diagnostic>,
 }
 
-/// The skill files that a path names: the file itself; the `SKILL.md` of a skill's directory; or all of a directory that
-/// holds them at any depth (at most 16), with the `*.md` of its `commands` directories. Sorted; links to directories are not
-/// followed, and `.git`, `node_modules` and `target` are left out.
+impl SkillFile {
+    /// Why the name that the file would be called by cannot be used or has to be written in full, as loading it says.
+    #[must_use]
+    pub fn name_finding(&self) -> Option<Diagnostic> {
+        let real = std::path::absolute(&self.path).ok()?;
+        let name = if self.is_skill { real.parent()?.file_name()? } else { real.file_stem()? };
+        command_name(name).map_or_else(|finding| Some(*finding), |name| crate::name::only_in_full(&name))
+    }
+}
+
+/// The skill files that a path names: the file itself; or all of a directory that holds them at any depth (at most 16), with
+/// the `*.md` of its `commands` directories. Sorted; links to directories are not followed, and `.git`, `node_modules` and
+/// `target` are left out. A directory that cannot be read, and a `SKILL.md` that is a link out of the named directory, stand
+/// among them with their fault.
 ///
 /// # Errors
-/// What the system says about the path itself; what cannot be read below it is left out.
+/// That there is nothing at the path.
 pub fn find_skill_files_ambient(path: impl AsRef<Path>) -> io::Result<Vec<SkillFile>> {
     let path = path.as_ref();
     let dir = match Dir::open_ambient_dir(path, ambient_authority()) {
         Ok(dir) => dir,
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(vec![skill_file(path.to_owned())]),
-        Err(error) => return Err(error),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            // Either a file, or a way through one, on which there is nothing.
+            return match canonicalize_ambient(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(error),
+                _ => Ok(vec![skill_file(path.to_owned())]),
+            };
+        }
+        Err(error) => return Ok(vec![unreadable(path, &error)]),
     };
-    let mut files = Vec::new();
-    collect(&dir, path, MAX_DEPTH, &mut files);
-    files.sort();
-    Ok(files)
+    let mut search = Search { root: &dir, files: Vec::new() };
+    search.collect(&dir, path, Path::new(""), MAX_DEPTH);
+    search.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(search.files)
 }
 
 fn skill_file(path: PathBuf) -> SkillFile {
     let real = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
     let directory_name = real.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-    let is_skill = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
-    SkillFile { path, directory_name, is_skill, leads_out: false }
+    let is_skill = path.file_name().is_some_and(is_skill_name);
+    SkillFile { path, directory_name, is_skill, fault: None }
 }
 
-fn collect(dir: &Dir, path: &Path, depth: usize, files: &mut Vec<SkillFile>) {
-    let Ok(entries) = dir.entries() else { return };
-    let in_commands = path.file_name().is_some_and(|name| name == "commands");
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Ok(kind) = entry.file_type() else { continue };
-        let below = path.join(&name);
-        let is_skill = name.eq_ignore_ascii_case("SKILL.md");
-        if is_skill || (in_commands && below.extension().is_some_and(|end| end == "md")) {
-            // Also when it is no regular file: then it is reported as such.
-            let leads_out = kind.is_symlink() && dir.canonicalize(&name).is_err();
-            files.push(SkillFile { leads_out, ..skill_file(below) });
-        } else if kind.is_dir()
-            && !matches!(name.to_str(), Some(".git" | "node_modules" | "target"))
-            && let (Ok(inner), Some(depth)) = (entry.open_dir(), depth.checked_sub(1))
-        {
-            collect(&inner, &below, depth, files);
+pub(crate) fn is_skill_name(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case("SKILL.md")
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> SkillFile {
+    let finding = Diagnostic::new(Code::FileUnreadable, format!("the directory cannot be read: {error}"));
+    SkillFile { fault: Some(finding.help("make it readable, or leave it out")), ..skill_file(path.to_owned()) }
+}
+
+/// A walk below the directory that was named.
+struct Search<'d> {
+    root: &'d Dir,
+    files: Vec<SkillFile>,
+}
+
+impl Search<'_> {
+    /// `path` is the directory as a person is shown it, `rel` its place below the root.
+    fn collect(&mut self, dir: &Dir, path: &Path, rel: &Path, depth: usize) {
+        let entries = match dir.entries() {
+            Ok(entries) => entries,
+            Err(error) => return self.files.push(unreadable(path, &error)),
+        };
+        let in_commands = path.file_name().is_some_and(|name| name == "commands");
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Ok(kind) = entry.file_type() else { continue };
+            let (below, rel) = (path.join(&name), rel.join(&name));
+            if is_skill_name(&name) || (in_commands && below.extension().is_some_and(|end| end == "md")) {
+                // Also when it is no regular file: then it is reported as such.
+                let fault = if kind.is_symlink() { self.leads_out(&rel) } else { None };
+                self.files.push(SkillFile { fault, ..skill_file(below) });
+            } else if kind.is_dir() && !is_left_out(&name) {
+                match (entry.open_dir(), depth.checked_sub(1)) {
+                    (Ok(inner), Some(depth)) => self.collect(&inner, &below, &rel, depth),
+                    (Ok(_), None) => self.files.push(too_deep(below)),
+                    (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {}
+                    (Err(error), _) => self.files.push(unreadable(&below, &error)),
+                }
+            }
         }
     }
+
+    /// The fault of a file that is a link out of the named directory: what it names is not the pack's.
+    fn leads_out(&self, rel: &Path) -> Option<Diagnostic> {
+        let error = self.root.canonicalize(rel).err()?;
+        let (message, help) = if is_escape(&error) {
+            (
+                "it is a link that leads out of the directory that is checked, so it was not read".to_owned(),
+                "put the file itself there, or check the directory that holds both",
+            )
+        } else {
+            (format!("the link cannot be followed: {error}"), "repair the link, or remove it")
+        };
+        Some(Diagnostic::new(Code::FileUnreadable, message).help(help))
+    }
+}
+
+/// Whether a link was not followed because it leads out of the handle's directory; that is no error of the system's.
+pub(crate) fn is_escape(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+/// Directories of other programs, in which no pack keeps skills.
+pub(crate) fn is_left_out(name: &OsStr) -> bool {
+    matches!(name.to_str(), Some(".git" | "node_modules" | "target"))
+}
+
+fn too_deep(path: PathBuf) -> SkillFile {
+    let finding =
+        Diagnostic::new(Code::LimitExceeded, format!("directories below {MAX_DEPTH} levels are not looked into"))
+            .severity(Severity::Warning)
+            .help("check this directory by itself");
+    SkillFile { fault: Some(finding), ..skill_file(path) }
 }

@@ -31,6 +31,7 @@
 mod body;
 mod commands;
 mod companions;
+mod content;
 mod dedupe;
 mod discover;
 mod document;
@@ -39,14 +40,17 @@ mod file;
 mod find;
 mod links;
 mod load;
+mod name;
 mod replace;
 mod repository;
 mod root;
 mod skills_dir;
+mod suspect;
 
 pub use body::BodyError;
+pub use content::{ContentFault, ContentFile, SkillContent};
 pub use discover::{Discovered, Discovery, DiscoveryError, Project, discover_roots_ambient, project_ambient};
-pub use file::{ReadFault, read_file_ambient};
+pub use file::{ReadFault, read_file_ambient, read_file_below_ambient};
 pub use find::{SkillFile, find_skill_files_ambient};
 pub use load::{Duplicate, LoadOptions, Loaded, PathDiagnostic, load_root_ambient};
 pub use replace::{ReplaceFault, replace_file_ambient, replaceable_ambient};

@@ -2,7 +2,7 @@ use crate::dedupe::{self, Entry};
 use crate::entry::{self, Candidate, Outcome};
 use crate::links::Places;
 use crate::root::{OpenRoot, RootKind, RootState};
-use crate::{SkillRoot, SkillRoots, commands, document, skills_dir};
+use crate::{SkillRoot, SkillRoots, commands, document, name, skills_dir};
 use skillgate_core::{Code, CommandName, Diagnostic, LoadFailure, Profile, Severity, Skill, SkillId};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -169,21 +169,14 @@ fn read_one(candidate: &Candidate, spec: &SkillRoot, places: &Places, options: &
         Err(diagnostic) => return Read::Failed(*diagnostic),
     };
     let identity = read.contents.identity;
+    let in_full = name::only_in_full(&command);
     let id = SkillId { source: spec.source, command };
     let mut skill = document::skill(id, spec.kind.loaded_from(), read, options);
     skill.diagnostics.extend(candidate.diagnostics.iter().cloned());
+    skill.diagnostics.extend(in_full);
     Read::Skill(Box::new(Entry { skill, root: 0, linked: candidate.linked, identity }))
 }
 
 fn command_name(candidate: &Candidate) -> Result<CommandName, Box<Diagnostic>> {
-    let invalid = |reason: String| {
-        Box::new(
-            Diagnostic::new(Code::CommandNameInvalid, reason)
-                .help("rename it; the name is what the skill is called by"),
-        )
-    };
-    if !candidate.name_is_text {
-        return Err(invalid("the name is not UTF-8".into()));
-    }
-    CommandName::new(candidate.name.as_str()).map_err(|error| invalid(error.to_string()))
+    if candidate.name_is_text { name::checked(&candidate.name) } else { Err(name::not_text()) }
 }

@@ -1,137 +1,40 @@
+use crate::carrier::carrier;
+use crate::caveat::{Caveat, CaveatKind};
 use crate::command::{CommandPattern, Match};
-use crate::host::{Host, path_patterns};
-use crate::paths::PathRules;
+use crate::host::{Decided, Defaults, Host, path_patterns};
+use crate::index::{CommandIndex, Entry, Members};
+use crate::level::Level;
+use crate::paths::{PathBase, PathRules, READS, WRITES};
 use crate::pattern::ToolPattern;
-use crate::request::Known;
-use crate::rule::Effect;
+use crate::request::{Known, Provider};
+use crate::rule::{Effect, Rule};
 use serde::Serialize;
-use skillgate_core::{Digest, Frontmatter, Guarded, SkillId};
-
-/// What one skill takes away. A caveat never permits anything: it is one more condition.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Caveat {
-    /// Whose caveat it is.
-    pub skill: SkillId,
-    /// The content it was read from.
-    pub digest: Digest,
-    /// What it takes away.
-    pub kind: CaveatKind,
-}
-
-/// The ways in which a skill narrows.
-#[derive(Clone, PartialEq, Debug)]
-pub enum CaveatKind {
-    /// `allowed-tools`: only what one of these patterns permits. Empty: nothing.
-    Only {
-        /// The entries that could be read.
-        patterns: Vec<ToolPattern>,
-        /// The entries that could not, which permit nothing.
-        unreadable: Vec<String>,
-    },
-    /// `disallowed-tools`: nothing that one of these patterns matches.
-    Without(Vec<ToolPattern>),
-    /// Nothing at all, because a key that decides over authority could not be read.
-    Nothing {
-        /// Why, as a sentence.
-        reason: String,
-    },
-}
-
-impl Caveat {
-    /// The caveats of a skill's header: none when it says nothing, and the strictest where it cannot be read.
-    #[must_use]
-    pub fn of_header(skill: &SkillId, digest: Digest, header: &Frontmatter, header_lost: bool) -> Vec<Caveat> {
-        let caveat = |kind| Caveat { skill: skill.clone(), digest, kind };
-        let mut caveats = Vec::new();
-        if header_lost {
-            caveats.push(caveat(CaveatKind::Nothing { reason: "its header cannot be read".to_owned() }));
-        }
-        match &header.allowed_tools {
-            Guarded::Absent => {}
-            Guarded::Unreadable(_) => {
-                caveats.push(caveat(CaveatKind::Nothing { reason: "`allowed-tools` cannot be read".to_owned() }));
-            }
-            Guarded::Present(entries) => {
-                let (mut patterns, mut unreadable) = (Vec::new(), Vec::new());
-                for entry in &entries.value {
-                    match ToolPattern::parse(&entry.value) {
-                        Ok(pattern) => patterns.push(pattern),
-                        Err(_) => unreadable.push(entry.value.clone()),
-                    }
-                }
-                caveats.push(caveat(CaveatKind::Only { patterns, unreadable }));
-            }
-        }
-        match &header.disallowed_tools {
-            Guarded::Absent => {}
-            Guarded::Unreadable(_) => {
-                caveats.push(caveat(CaveatKind::Nothing { reason: "`disallowed-tools` cannot be read".to_owned() }));
-            }
-            Guarded::Present(entries) => {
-                let parsed: Result<Vec<_>, _> =
-                    entries.value.iter().map(|entry| ToolPattern::parse(&entry.value)).collect();
-                caveats.push(caveat(match parsed {
-                    Ok(patterns) => CaveatKind::Without(patterns),
-                    // A removal that cannot be understood might have meant anything.
-                    Err(error) => CaveatKind::Nothing { reason: format!("`disallowed-tools`: {error}") },
-                }));
-            }
-        }
-        caveats
-    }
-
-    /// Whether the caveat lets a vector through, as favourably as unknown words leave open.
-    pub(crate) fn permits_command(&self, vector: &[Known<'_>]) -> bool {
-        match &self.kind {
-            CaveatKind::Nothing { .. } => false,
-            CaveatKind::Only { patterns, .. } => {
-                patterns.iter().filter_map(ToolPattern::command).any(|pattern| pattern.permits(vector) != Match::No)
-            }
-            CaveatKind::Without(patterns) => !self.removes_command(patterns, vector),
-        }
-    }
-
-    fn removes_command(&self, patterns: &[ToolPattern], vector: &[Known<'_>]) -> bool {
-        patterns.iter().filter_map(ToolPattern::command).any(|pattern| pattern.matches(vector) == Match::Yes)
-    }
-
-    /// Whether the caveat takes a vector away by name, so that not even a filter may run.
-    pub(crate) fn forbids_command(&self, vector: &[Known<'_>]) -> bool {
-        match &self.kind {
-            CaveatKind::Nothing { .. } => true,
-            CaveatKind::Only { .. } => false,
-            CaveatKind::Without(patterns) => self.removes_command(patterns, vector),
-        }
-    }
-
-    /// Whether some shell command may run under the caveat.
-    pub(crate) fn permits_some_command(&self) -> bool {
-        match &self.kind {
-            CaveatKind::Nothing { .. } => false,
-            CaveatKind::Only { patterns, .. } => patterns.iter().any(|pattern| pattern.command().is_some()),
-            CaveatKind::Without(patterns) => {
-                !patterns.iter().any(|pattern| pattern.command() == Some(&crate::CommandPattern::Any))
-            }
-        }
-    }
-
-    /// The texts of the caveat's patterns, for reports.
-    #[must_use]
-    pub fn pattern_texts(&self) -> Vec<String> {
-        match &self.kind {
-            CaveatKind::Nothing { .. } => Vec::new(),
-            CaveatKind::Only { patterns, .. } => patterns.iter().map(|pattern| pattern.text().to_owned()).collect(),
-            CaveatKind::Without(patterns) => patterns.iter().map(|pattern| format!("not {}", pattern.text())).collect(),
-        }
-    }
-}
+use skillgate_core::{Frontmatter, Guarded, SkillId};
+use std::cell::OnceCell;
+use std::sync::{Arc, OnceLock};
 
 /// `host ∧ caveat₁ ∧ caveat₂ ∧ …`, kept as a list: an action is permitted when every member permits it. Adding a caveat can
 /// only take away, whatever it says; order and repetition change nothing.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Authority {
     host: Host,
     caveats: Vec<Caveat>,
+    approvals: Vec<Approval>,
+    /// Made at the first decision.
+    index: OnceLock<Arc<CommandIndex>>,
+}
+
+/// What the list of one skill answers, where the host lets it.
+#[derive(Clone, PartialEq, Debug)]
+struct Approval {
+    skill: SkillId,
+    patterns: Vec<ToolPattern>,
+}
+
+impl PartialEq for Authority {
+    fn eq(&self, other: &Self) -> bool {
+        self.host == other.host && self.caveats == other.caveats && self.approvals == other.approvals
+    }
 }
 
 /// Patterns that several lists are compared by; more say nothing more about whether they have anything in common.
@@ -150,7 +53,7 @@ impl Authority {
     /// What the host grants, with nothing taken away.
     #[must_use]
     pub fn of(host: Host) -> Self {
-        Self { host, caveats: Vec::new() }
+        Self { host, caveats: Vec::new(), approvals: Vec::new(), index: OnceLock::new() }
     }
 
     /// The meet with one more caveat.
@@ -158,8 +61,41 @@ impl Authority {
     pub fn with(mut self, caveat: Caveat) -> Self {
         if !self.caveats.contains(&caveat) {
             self.caveats.push(caveat);
+            self.index = OnceLock::new();
         }
         self
+    }
+
+    /// Lets what the `allowed-tools` of a skill lists answer what asks, as far as the host's [`PreApproval`] goes: for this
+    /// skill's source, inside the tools it names, never over a denying rule or a managed ask. Without one it changes nothing.
+    ///
+    /// To be called for a skill whose present content the host trusts. Every skill that narrows the authority has to be
+    /// pre-approved for an action before none of them is asked about it, so that a skill which another one invokes never gains
+    /// what its parent did not have.
+    #[must_use]
+    pub fn pre_approved_by(mut self, skill: &SkillId, header: &Frontmatter) -> Self {
+        let covered = self.host.pre_approval().is_some_and(|approval| approval.sources.contains(&skill.source));
+        if let (true, Guarded::Present(entries)) = (covered, &header.allowed_tools) {
+            let patterns = entries.value.iter().filter_map(|entry| ToolPattern::parse(&entry.value).ok()).collect();
+            let approval = Approval { skill: skill.clone(), patterns };
+            if !self.approvals.contains(&approval) {
+                self.approvals.push(approval);
+            }
+        }
+        self
+    }
+
+    /// The skill whose list answers an ask about an action that `permits` says whether a pattern permits.
+    pub(crate) fn pre_approval(&self, permits: &dyn Fn(&ToolPattern) -> bool) -> Option<&SkillId> {
+        let approval = self.host.pre_approval()?;
+        if !approval.tools.iter().any(permits) {
+            return None;
+        }
+        let approves = |it: &&Approval| it.patterns.iter().any(permits);
+        let by_everybody = self.caveats.iter().all(|caveat| {
+            self.approvals.iter().filter(|approval| approval.skill == caveat.skill).any(|approval| approves(&approval))
+        });
+        by_everybody.then(|| self.approvals.iter().find(approves).map(|approval| &approval.skill)).flatten()
     }
 
     /// The host's part.
@@ -177,25 +113,107 @@ impl Authority {
     /// Whether some shell command may run at all; without one, a skill runs no injection, not even `echo`.
     #[must_use]
     pub fn permits_some_command(&self) -> bool {
+        self.index().permits_some_command
+    }
+
+    fn index(&self) -> &CommandIndex {
+        self.index.get_or_init(|| Arc::new(CommandIndex::of(&self.host, &self.caveats, self.has_a_command_in_common())))
+    }
+
+    fn has_a_command_in_common(&self) -> bool {
         if !self.host.permits_some_command() || !self.caveats.iter().all(Caveat::permits_some_command) {
             return false;
         }
         // What every list of patterns has in common; removals and denials can only be seen command by command.
         let mut common: Vec<CommandPattern> = match self.host.defaults() {
-            crate::Defaults::BuiltIn => vec![CommandPattern::Any],
-            crate::Defaults::Nothing => {
+            Defaults::BuiltIn => vec![CommandPattern::Any],
+            Defaults::Nothing => {
                 let allowing = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow);
                 allowing.filter_map(|rule| rule.pattern().command().cloned()).collect()
             }
         };
+        let mut narrow = |listed: Vec<&CommandPattern>| {
+            common = common.iter().flat_map(|a| listed.iter().filter_map(|b| a.meet(b))).collect();
+            common.truncate(MAX_COMMON);
+        };
+        for ceiling in self.host.closed() {
+            narrow(ceiling.allowed().filter_map(ToolPattern::command).collect());
+        }
         for caveat in &self.caveats {
             if let CaveatKind::Only { patterns, .. } = &caveat.kind {
-                let listed: Vec<&CommandPattern> = patterns.iter().filter_map(ToolPattern::command).collect();
-                common = common.iter().flat_map(|a| listed.iter().filter_map(|b| a.meet(b))).collect();
-                common.truncate(MAX_COMMON);
+                narrow(patterns.iter().filter_map(ToolPattern::command).collect());
             }
         }
         !common.is_empty()
+    }
+
+    /// What each member says about a command, as favourably as unknown words leave open; `answered` says whether an ask of a
+    /// rule was answered.
+    pub(crate) fn consider(
+        &self,
+        vector: &[Known<'_>],
+        provider: Option<Provider>,
+        answered: &dyn Fn(&Rule) -> bool,
+    ) -> Considered<'_> {
+        self.consider_among(&self.index().candidates(vector), vector, provider, answered)
+    }
+
+    fn consider_among(
+        &self,
+        candidates: &[Entry],
+        vector: &[Known<'_>],
+        provider: Option<Provider>,
+        answered: &dyn Fn(&Rule) -> bool,
+    ) -> Considered<'_> {
+        let members = Members { host: &self.host };
+        let carries = OnceCell::new();
+        let permits = |pattern: &CommandPattern| {
+            pattern.permits_unless(vector, &|| *carries.get_or_init(|| carrier(vector).is_some())) != Match::No
+        };
+        let takes = |pattern: &CommandPattern| pattern.matches(vector) == Match::Yes;
+        let mut named = vec![false; self.caveats.len()];
+        let mut matching = Vec::new();
+        for entry in candidates {
+            match *entry {
+                Entry::Rule(at) => {
+                    let Some((level, rule)) = members.rule(at) else { continue };
+                    let Some(pattern) = rule.pattern().command() else { continue };
+                    if if rule.effect() == Effect::Allow { permits(pattern) } else { takes(pattern) } {
+                        matching.push((level, rule));
+                    }
+                }
+                Entry::Caveat(at, which) => {
+                    let (Some(caveat), Some(named)) = (self.caveats.get(at), named.get_mut(at)) else { continue };
+                    let Some(pattern) = caveat.patterns().get(which).and_then(ToolPattern::command) else { continue };
+                    *named = *named
+                        || match &caveat.kind {
+                            CaveatKind::Only { .. } => permits(pattern),
+                            CaveatKind::Without(_) => takes(pattern),
+                            CaveatKind::Nothing { .. } => false,
+                        };
+                }
+            }
+        }
+        let certain =
+            |pattern: &ToolPattern| pattern.command().is_some_and(|pattern| pattern.permits(vector) == Match::Yes);
+        let pre_approved_by = OnceCell::new();
+        let answered = |level, rule: &Rule| {
+            answered(rule)
+                || (!matches!(level, Level::Managed { .. })
+                    && pre_approved_by.get_or_init(|| self.pre_approval(&certain)).is_some())
+        };
+        let host = self.host.decide(matching.into_iter(), self.host.default_for(provider), answered);
+        let takes_away = |(caveat, named): &(&Caveat, bool)| match &caveat.kind {
+            CaveatKind::Nothing { .. } => true,
+            CaveatKind::Only { .. } => !named,
+            CaveatKind::Without(_) => *named,
+        };
+        let all = || self.caveats.iter().zip(named.iter().copied());
+        let narrowing = all().find(takes_away).map(|(caveat, _)| caveat);
+        let forbidding = all().filter(takes_away).map(|(caveat, _)| caveat);
+        let forbidding = forbidding.into_iter().find(|caveat| !matches!(caveat.kind, CaveatKind::Only { .. }));
+        let pre_approved_by = pre_approved_by.into_inner().flatten();
+        Considered { host, narrowing, forbidding, pre_approved_by }
     }
 
     /// Whether the shell itself may read a file for a built-in: every member permits every command, or reading.
@@ -205,13 +223,15 @@ impl Authority {
 
     /// Whether every member allows something with a pattern of a kind.
     pub(crate) fn everywhere(&self, kind: &dyn Fn(&ToolPattern) -> bool) -> bool {
-        let allows = |rule: &crate::Rule| rule.effect() == Effect::Allow && kind(rule.pattern());
-        let host = self.host.defaults() == crate::Defaults::BuiltIn || self.host.rules().iter().any(allows);
-        host && self.caveats.iter().all(|caveat| match &caveat.kind {
-            CaveatKind::Only { patterns, .. } => patterns.iter().any(kind),
-            CaveatKind::Without(_) => true,
-            CaveatKind::Nothing { .. } => false,
-        })
+        let allows = |rule: &Rule| rule.effect() == Effect::Allow && kind(rule.pattern());
+        let host = self.host.defaults() == Defaults::BuiltIn || self.host.rules().iter().any(allows);
+        let listed = self.host.closed().all(|ceiling| ceiling.allowed().any(kind));
+        host && listed
+            && self.caveats.iter().all(|caveat| match &caveat.kind {
+                CaveatKind::Only { patterns, .. } => patterns.iter().any(kind),
+                CaveatKind::Without(_) => true,
+                CaveatKind::Nothing { .. } => false,
+            })
     }
 
     /// The host's allowing command patterns that survive, with the caveats that still apply to each.
@@ -222,7 +242,7 @@ impl Authority {
         }
         let narrowed_by: Vec<_> = self.caveats.iter().map(Caveat::pattern_texts).collect();
         let allowed = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow);
-        let builtin = (self.host.defaults() == crate::Defaults::BuiltIn).then(|| "Bash (shipped commands)".to_owned());
+        let builtin = (self.host.defaults() == Defaults::BuiltIn).then(|| "Bash (shipped commands)".to_owned());
         allowed
             .map(|rule| rule.pattern().text().to_owned())
             .chain(builtin)
@@ -230,18 +250,30 @@ impl Authority {
             .collect()
     }
 
-    /// What the read and write patterns of every member say about paths below the project.
+    /// What the read and write patterns of every member say about paths below the project, where letters count as this
+    /// system's file systems count them and the project's own place is not known.
     #[must_use]
     pub fn path_rules(&self) -> PathRules {
-        const READS: &[&str] = &["Read"];
-        const WRITES: &[&str] = &["Write", "Edit", "MultiEdit"];
-        let mut rules = PathRules::default();
-        rules.hide(&self.host.path_patterns(READS, Effect::Deny));
+        self.path_rules_in(&PathBase::default())
+    }
+
+    /// As [`Authority::path_rules`], for a project whose place is known.
+    #[must_use]
+    pub fn path_rules_in(&self, base: &PathBase) -> PathRules {
+        let mut rules = PathRules::new(base.clone());
+        let managed = |level| matches!(level, Level::Managed { .. });
+        let taken = |tools, effect, of: &dyn Fn(Level) -> bool| self.host.path_patterns(tools, effect, of);
+        rules.hide(&taken(READS, Effect::Deny, &|_| true));
+        rules.forbid_writes(&taken(WRITES, Effect::Deny, &|_| true));
         // Asking for each file that a command opens is not possible; an unanswered ask refuses.
-        rules.hide(&self.host.path_patterns(READS, Effect::Ask));
-        rules.forbid_writes(&self.host.path_patterns(WRITES, Effect::Deny));
-        rules.forbid_writes(&self.host.path_patterns(WRITES, Effect::Ask));
-        rules.grant_writes(&self.host.path_patterns(WRITES, Effect::Allow));
+        rules.hide(&taken(READS, Effect::Ask, &managed));
+        rules.forbid_writes(&taken(WRITES, Effect::Ask, &managed));
+        rules.ask_to_show(&taken(READS, Effect::Ask, &|level| !managed(level)));
+        rules.ask_to_write(&taken(WRITES, Effect::Ask, &|level| !managed(level)));
+        rules.grant_writes(&taken(WRITES, Effect::Allow, &|level| level == Level::Host));
+        for ceiling in self.host.closed() {
+            rules.only(ceiling.allowed());
+        }
         for caveat in &self.caveats {
             match &caveat.kind {
                 CaveatKind::Nothing { .. } => rules.hide(&["**".to_owned()]),
@@ -249,16 +281,37 @@ impl Authority {
                     rules.hide(&path_patterns(patterns.iter(), READS));
                     rules.forbid_writes(&path_patterns(patterns.iter(), WRITES));
                 }
-                CaveatKind::Only { patterns, .. } => {
-                    let reads = path_patterns(patterns.iter(), READS);
-                    // A list that names no reading at all is about commands; they see what their grant shows them.
-                    if !reads.is_empty() {
-                        rules.show_only(&reads);
-                    }
-                    rules.narrow_writes(&path_patterns(patterns.iter(), WRITES));
-                }
+                CaveatKind::Only { patterns, .. } => rules.only(patterns.iter()),
             }
         }
+        self.pre_approve_paths(&mut rules);
         rules
     }
+
+    /// The paths whose ask is answered by the lists of every skill that narrows, inside what the host names.
+    fn pre_approve_paths(&self, rules: &mut PathRules) {
+        let Some(approval) = self.host.pre_approval() else { return };
+        let mut lists: Vec<Vec<&ToolPattern>> = vec![approval.tools.iter().collect()];
+        let listed_by = |skill: &SkillId| -> Vec<&ToolPattern> {
+            self.approvals.iter().filter(|it| it.skill == *skill).flat_map(|it| &it.patterns).collect()
+        };
+        lists.push(self.approvals.iter().flat_map(|it| &it.patterns).collect());
+        lists.extend(self.caveats.iter().map(|caveat| listed_by(&caveat.skill)));
+        let patterns = |tools: &[&str]| -> Vec<Vec<String>> {
+            lists.iter().map(|list| path_patterns(list.iter().copied(), tools)).collect()
+        };
+        rules.pre_approve(&patterns(READS), &patterns(WRITES));
+    }
+}
+
+/// What each member of an authority says about one command.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Considered<'a> {
+    pub(crate) host: Decided<'a>,
+    /// The first caveat that does not let it through.
+    pub(crate) narrowing: Option<&'a Caveat>,
+    /// The first caveat that takes it away by name, so that not even a filter may run.
+    pub(crate) forbidding: Option<&'a Caveat>,
+    /// The skill whose list answered an ask.
+    pub(crate) pre_approved_by: Option<&'a SkillId>,
 }

@@ -1,6 +1,7 @@
 use crate::carrier::carrier;
 use crate::pattern::PatternError;
 use crate::request::Known;
+use skillgate_core::Span;
 
 /// A `Bash(…)` pattern: it matches argument vectors, never text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,8 +28,9 @@ pub enum Match {
 }
 
 impl CommandPattern {
-    /// Reads the part between the parentheses; `text` is the whole pattern, for messages.
-    pub(crate) fn parse(text: &str, spec: &str) -> Result<Self, PatternError> {
+    /// Reads the part between the parentheses; `text` is the whole pattern, in which it begins at `start`.
+    pub(crate) fn parse(text: &str, spec: &str, start: usize) -> Result<Self, PatternError> {
+        let start = start + (spec.len() - spec.trim_start().len());
         let spec = spec.trim();
         if spec.is_empty() || spec == "*" || spec == ":*" {
             return Ok(CommandPattern::Any);
@@ -37,19 +39,32 @@ impl CommandPattern {
             Some(body) => (body, true),
             None => (spec, false),
         };
-        let mut words = split_words(body).ok_or_else(|| PatternError::UnbalancedQuote { text: text.to_owned() })?;
-        let last = words.pop().ok_or(PatternError::Empty)?;
-        let glued = (!prefix && !last.quoted).then(|| last.text.strip_suffix('*')).flatten();
-        let open = words.iter().any(|word| !word.quoted && word.text.contains('*'))
-            || (!last.quoted && glued.unwrap_or(&last.text).contains('*'));
-        if open {
-            return Err(PatternError::InnerWildcard { text: text.to_owned() });
+        let words = split_words(body).map_err(|quote| PatternError::UnbalancedQuote {
+            text: text.to_owned(),
+            at: Span::new(start + quote, start + body.len()),
+        })?;
+        let Some(last) = words.last() else { return Ok(CommandPattern::Any) };
+        let glued = !prefix && last.stars.last().is_some_and(|star| *star + 1 == body.len());
+        let inner = words.iter().enumerate().find_map(|(at, word)| {
+            let allowed = usize::from(glued && at + 1 == words.len());
+            (word.stars.len() > allowed).then(|| (at, word.stars[0]))
+        });
+        if let Some((at, star)) = inner {
+            let before: Vec<&str> = words[..at].iter().map(|word| word.text.as_str()).collect();
+            let instead =
+                if before.is_empty() { "Bash".to_owned() } else { format!("Bash({}:*)", crate::ruling::show(&before)) };
+            return Err(PatternError::InnerWildcard {
+                text: text.to_owned(),
+                instead,
+                at: Span::new(start + star, start + star + 1),
+            });
         }
         let mut words: Vec<String> = words.into_iter().map(|word| word.text).collect();
-        if let Some(start) = glued {
-            return Ok(CommandPattern::PrefixOfWord(words, start.to_owned()));
+        if glued {
+            let mut start = words.pop().unwrap_or_default();
+            start.pop();
+            return Ok(CommandPattern::PrefixOfWord(words, start));
         }
-        words.push(last.text);
         Ok(if prefix { CommandPattern::Prefix(words) } else { CommandPattern::Exact(words) })
     }
 
@@ -70,17 +85,33 @@ impl CommandPattern {
     /// [`carrier`]) is permitted only by `Bash` alone or by its exact vector.
     #[must_use]
     pub fn permits(&self, vector: &[Known<'_>]) -> Match {
+        self.permits_unless(vector, &|| carrier(vector).is_some())
+    }
+
+    /// As [`CommandPattern::permits`], when the vector is looked at for many patterns and whether it `carries` only once.
+    pub(crate) fn permits_unless(&self, vector: &[Known<'_>], carries: &dyn Fn() -> bool) -> Match {
         let matched = self.matches(vector);
         match self {
             CommandPattern::Any | CommandPattern::Exact(_) => matched,
             _ if matched == Match::No => Match::No,
-            _ if carrier(vector).is_some() => Match::No,
+            _ if carries() => Match::No,
             _ => matched,
         }
     }
 }
 
 impl CommandPattern {
+    /// The command's name, when the pattern says it.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            CommandPattern::Any => None,
+            CommandPattern::Exact(words) | CommandPattern::Prefix(words) | CommandPattern::PrefixOfWord(words, _) => {
+                words.first().map(String::as_str)
+            }
+        }
+    }
+
     /// The vectors that both patterns match, as a pattern; `None` when there are none.
     #[must_use]
     pub fn meet(&self, other: &CommandPattern) -> Option<CommandPattern> {
@@ -152,53 +183,51 @@ fn match_words(words: &[String], start: Option<&str>, exact: bool, vector: &[Kno
 
 struct PatternWord {
     text: String,
-    quoted: bool,
+    /// Places of `*` that no quote makes a plain character.
+    stars: Vec<usize>,
 }
 
-/// Splits a pattern's words at white space; quotes group and a backslash takes the next character as it is. `None` when a
-/// quote does not close.
-fn split_words(text: &str) -> Option<Vec<PatternWord>> {
+/// Splits a pattern's words at white space; quotes group and a backslash takes the next character as it is. The error is the
+/// place of a quote that does not close.
+fn split_words(text: &str) -> Result<Vec<PatternWord>, usize> {
     let mut words = Vec::new();
     let mut word: Option<PatternWord> = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
         if c.is_whitespace() {
             words.extend(word.take());
             continue;
         }
-        let word = word.get_or_insert(PatternWord { text: String::new(), quoted: false });
+        let word = word.get_or_insert(PatternWord { text: String::new(), stars: Vec::new() });
+        let mut next = || chars.next().map(|(_, c)| c).ok_or(at);
         match c {
-            '\'' => {
-                word.quoted = true;
-                loop {
-                    match chars.next()? {
-                        '\'' => break,
-                        c => word.text.push(c),
-                    }
+            '\'' => loop {
+                match next()? {
+                    '\'' => break,
+                    c => word.text.push(c),
                 }
-            }
-            '"' => {
-                word.quoted = true;
-                loop {
-                    match chars.next()? {
-                        '"' => break,
-                        '\\' => match chars.next()? {
-                            c @ ('"' | '\\' | '$' | '`') => word.text.push(c),
-                            c => word.text.extend(['\\', c]),
-                        },
-                        c => word.text.push(c),
-                    }
+            },
+            '"' => loop {
+                match next()? {
+                    '"' => break,
+                    '\\' => match next()? {
+                        c @ ('"' | '\\' | '$' | '`') => word.text.push(c),
+                        c => word.text.extend(['\\', c]),
+                    },
+                    c => word.text.push(c),
                 }
+            },
+            '\\' => word.text.push(next()?),
+            c => {
+                if c == '*' {
+                    word.stars.push(at);
+                }
+                word.text.push(c);
             }
-            '\\' => {
-                word.quoted = true;
-                word.text.push(chars.next()?);
-            }
-            c => word.text.push(c),
         }
     }
     words.extend(word);
-    Some(words)
+    Ok(words)
 }
 
 #[cfg(test)]

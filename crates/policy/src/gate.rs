@@ -1,12 +1,11 @@
-use crate::authority::{Authority, Caveat, CaveatKind};
-use crate::carrier::carrier;
-use crate::command::{CommandPattern, Match};
-use crate::filter::is_pure_filter;
-use crate::host::Decided;
-use crate::paths::{PathRules, is_protected};
+use crate::answers::Answers;
+use crate::authority::Authority;
+use crate::command::CommandPattern;
+use crate::paths::{PathBase, PathRules, is_protected};
 use crate::refusal::{Refusal, RefusalReason};
 use crate::request::{CommandRequest, Known, Provenance, Provider, Sketch};
-use crate::rule::{Effect, Rule};
+use crate::ruling::{Ruling, show, suggestion};
+use skillgate_core::SkillId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,6 +27,14 @@ pub struct Verdict {
     pub rule: String,
     /// What the command will see.
     pub sight: Sight,
+    /// Why it will see no files, when it will see none.
+    pub withheld: Withheld,
+}
+
+/// Why a command sees streams only: no rule grants it, or a skill narrowed it away. What would let it see files depends on it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Withheld {
+    pub(crate) narrowed_by: Option<SkillId>,
 }
 
 /// Takes back every approval of a gate that has not been redeemed.
@@ -53,6 +60,7 @@ pub struct Gate {
     authority: Authority,
     paths: Arc<PathRules>,
     revocation: Revocation,
+    answers: Vec<Answers>,
 }
 
 /// One command that may run once: the vector that was checked, and what it may see.
@@ -64,6 +72,7 @@ pub struct Approved {
     provider: Provider,
     sight: Sight,
     rule: String,
+    withheld: Withheld,
     paths: Arc<PathRules>,
     revocation: Revocation,
 }
@@ -125,10 +134,19 @@ impl Approved {
         Refusal::new(show(vector), RefusalReason::ProducedProgram, Some("Bash".to_owned()))
     }
 
+    /// Why the command sees no files, when it sees none.
+    #[must_use]
+    pub fn withheld(&self) -> &Withheld {
+        &self.withheld
+    }
+
     /// The refusal for a command that sees streams only and, while it runs, names `path`.
     #[must_use]
-    pub fn unmounted_refusal(vector: &[String], path: &str) -> Refusal {
-        Refusal::new(show(vector), RefusalReason::Unmounted { path: path.to_owned() }, Some(suggestion(vector)))
+    pub fn unmounted_refusal(vector: &[String], path: &str, withheld: &Withheld) -> Refusal {
+        let narrowed_by = withheld.narrowed_by.clone();
+        // A rule of the host would change nothing where it is the skill's own list that leaves the command out.
+        let remedy = if narrowed_by.is_none() { suggestion(vector) } else { None };
+        Refusal::new(show(vector), RefusalReason::Unmounted { path: path.to_owned(), narrowed_by }, remedy)
     }
 }
 
@@ -136,8 +154,32 @@ impl Gate {
     /// A gate for one authority.
     #[must_use]
     pub fn new(authority: Authority) -> Self {
-        let paths = Arc::new(authority.path_rules());
-        Self { authority, paths, revocation: Revocation::default() }
+        Self::within(authority, &PathBase::default())
+    }
+
+    /// A gate for one authority over a project whose place is known.
+    #[must_use]
+    pub fn within(authority: Authority, base: &PathBase) -> Self {
+        let paths = Arc::new(authority.path_rules_in(base));
+        Self { authority, paths, revocation: Revocation::default(), answers: Vec::new() }
+    }
+
+    /// Takes what somebody agreed to for the answer to the asks of the host. It answers nothing else.
+    #[must_use]
+    pub fn with_answers(mut self, answers: Answers) -> Self {
+        self.answers.push(answers);
+        self
+    }
+
+    /// A gate that decides as this one would if these asks were agreed to as well, to find out whether that would be enough.
+    #[must_use]
+    pub fn supposing(&self, answers: Answers) -> Self {
+        Self {
+            authority: self.authority.clone(),
+            paths: Arc::clone(&self.paths),
+            revocation: self.revocation.clone(),
+            answers: self.answers.iter().cloned().chain([answers]).collect(),
+        }
     }
 
     /// The authority the gate decides under.
@@ -172,10 +214,11 @@ impl Gate {
         };
         if sketch.provider == Some(Provider::Nobody) {
             // The shell answers 127 whatever the grant.
-            return Ok(Verdict { certain, rule: "no such command".to_owned(), sight: Sight::StreamsOnly });
+            let rule = "no such command".to_owned();
+            return Ok(Verdict { certain, rule, sight: Sight::StreamsOnly, withheld: Withheld::default() });
         }
-        let (rule, sight) = self.decide(&known, sketch.provider, &action)?;
-        Ok(Verdict { certain, rule, sight })
+        let Ruling { rule, sight, withheld } = self.decide(&known, sketch.provider, &action)?;
+        Ok(Verdict { certain, rule, sight, withheld })
     }
 
     /// Decides a command whose vector exists.
@@ -187,7 +230,7 @@ impl Gate {
         if self.revocation.is_revoked() {
             return Err(Refusal::new(show(&vector), RefusalReason::Revoked, None));
         }
-        let (rule, sight) = self.decide(&request.known(), Some(request.provider), &|| show(&vector))?;
+        let ruling = self.decide(&request.known(), Some(request.provider), &|| show(&vector))?;
         if let Some(word) = self.produced_option(&request) {
             let reason = RefusalReason::ProducedOption { word };
             return Err(Refusal::new(show(&vector), reason, Some("Bash".to_owned())));
@@ -195,8 +238,9 @@ impl Gate {
         Ok(Approved {
             vector,
             provider: request.provider,
-            sight,
-            rule,
+            sight: ruling.sight,
+            rule: ruling.rule,
+            withheld: ruling.withheld,
             paths: Arc::clone(&self.paths),
             revocation: self.revocation.clone(),
         })
@@ -207,74 +251,8 @@ impl Gate {
         vector: &[Known<'_>],
         provider: Option<Provider>,
         action: &dyn Fn() -> String,
-    ) -> Result<(String, Sight), Refusal> {
-        let refuse = |reason, remedy| Err(Refusal::new(action(), reason, remedy));
-        let remedy = || {
-            let texts: Vec<String> = vector
-                .iter()
-                .map_while(|word| match word {
-                    Known::Text(text) => Some((*text).to_owned()),
-                    Known::Unknown => None,
-                })
-                .collect();
-            Some(suggestion(&texts))
-        };
-        if !self.authority.permits_some_command() {
-            // Each member by itself may permit something, and have nothing in common with the others; then it is the host that
-            // does not grant this command, or the list that does not have it.
-            let caveats = self.authority.caveats();
-            let granted = self.authority.host().decide_command(vector, provider).effect == Effect::Allow;
-            let narrowing = caveats.iter().find(|caveat| !caveat.permits_some_command());
-            let narrowing =
-                narrowing.or_else(|| caveats.iter().find(|caveat| granted && !caveat.permits_command(vector)));
-            return match narrowing {
-                Some(caveat) => refuse(narrowed(caveat), None),
-                None => refuse(RefusalReason::NotGranted, remedy()),
-            };
-        }
-        let host = self.authority.host().decide_command(vector, provider);
-        let by_default = host.rule.as_ref().is_none_or(|rule| *rule.place() == crate::Place::BuiltIn);
-        match (&host, by_default) {
-            (Decided { effect: Effect::Deny, rule: Some(rule) }, _) => {
-                return refuse(RefusalReason::Denied(rule.clone()), None);
-            }
-            (Decided { effect: Effect::Ask, rule: Some(rule) }, false) => {
-                return refuse(RefusalReason::Unanswered(rule.clone()), remedy());
-            }
-            _ => {}
-        }
-        if let Some(caveat) = self.authority.caveats().iter().find(|caveat| caveat.forbids_command(vector)) {
-            return refuse(narrowed(caveat), None);
-        }
-        let narrowing = self.authority.caveats().iter().find(|caveat| !caveat.permits_command(vector));
-        if host.effect == Effect::Allow && narrowing.is_none() {
-            let rule = host.rule.as_ref().map(Rule::to_string).unwrap_or_default();
-            return Ok((rule, Sight::Granted));
-        }
-        if provider == Some(Provider::BuiltIn) {
-            let sight = if self.authority.shell_may_read() { Sight::Granted } else { Sight::StreamsOnly };
-            return Ok(("shell built-ins need no grant of their own".to_owned(), sight));
-        }
-        if is_pure_filter(vector) {
-            return Ok(("stream filters need no grant of their own".to_owned(), Sight::StreamsOnly));
-        }
-        match (narrowing, host) {
-            (Some(caveat), Decided { effect: Effect::Allow, .. }) => refuse(narrowed(caveat), None),
-            (_, Decided { effect: Effect::Ask, rule: Some(rule) }) => refuse(RefusalReason::Unanswered(rule), remedy()),
-            _ => match self.carrier_under_prefix(vector) {
-                Some(does) => refuse(RefusalReason::Carrier { does }, exact_suggestion(vector)),
-                None => refuse(RefusalReason::NotGranted, remedy()),
-            },
-        }
-    }
-
-    /// What the command does, when a prefix pattern of the host would match were it not a carrier.
-    fn carrier_under_prefix(&self, vector: &[Known<'_>]) -> Option<&'static str> {
-        let matched = self.authority.host().rules().iter().any(|rule| {
-            rule.effect() == Effect::Allow
-                && rule.pattern().command().is_some_and(|pattern| pattern.matches(vector) != Match::No)
-        });
-        if matched { carrier(vector).map(|carrier| carrier.does) } else { None }
+    ) -> Result<Ruling, Refusal> {
+        self.authority.rule_on(vector, provider, &self.answers, action)
     }
 
     /// Whether every member of the authority permits every command, so that not even a text that nobody wrote before can do
@@ -295,67 +273,4 @@ impl Gate {
         let produced = |word: &&crate::Word| word.provenance == Provenance::Expansion && word.text.starts_with('-');
         request.words.iter().skip(1).find(produced).map(|word| word.text.clone())
     }
-}
-
-fn narrowed(caveat: &Caveat) -> RefusalReason {
-    let says = match &caveat.kind {
-        CaveatKind::Nothing { reason } => reason.clone(),
-        CaveatKind::Only { patterns, unreadable } if patterns.is_empty() && unreadable.is_empty() => {
-            "its `allowed-tools` is empty".to_owned()
-        }
-        CaveatKind::Only { .. } => {
-            format!("its `allowed-tools` lists only {}", caveat.pattern_texts().join(", "))
-        }
-        CaveatKind::Without(patterns) => {
-            let texts: Vec<&str> = patterns.iter().map(crate::ToolPattern::text).collect();
-            format!("its `disallowed-tools` lists {}", texts.join(", "))
-        }
-    };
-    RefusalReason::Narrowed { skill: caveat.skill.clone(), says }
-}
-
-/// A pattern that would grant the vector: its name and, for commands that have subcommands, the second word.
-fn suggestion(vector: &[String]) -> String {
-    const WITH_SUBCOMMANDS: [&str; 8] = ["cargo", "docker", "gh", "git", "go", "kubectl", "npm", "pnpm"];
-    let words = match vector {
-        [] => return "Bash".to_owned(),
-        [name, subcommand, ..] if WITH_SUBCOMMANDS.contains(&name.as_str()) && !subcommand.starts_with('-') => {
-            &vector[..2]
-        }
-        [..] => &vector[..1],
-    };
-    format!("Bash({}:*)", show(words))
-}
-
-/// The exact vector as a pattern; `None` while a word is unknown.
-fn exact_suggestion(vector: &[Known<'_>]) -> Option<String> {
-    let words: Option<Vec<&str>> = vector
-        .iter()
-        .map(|word| match word {
-            Known::Text(text) => Some(*text),
-            Known::Unknown => None,
-        })
-        .collect();
-    Some(format!("Bash({})", show(&words?)))
-}
-
-/// A vector as a person would type it, with nothing in it that a terminal would act on.
-fn show<T: AsRef<str>>(words: &[T]) -> String {
-    let quoted = |word: &T| {
-        let word = word.as_ref();
-        let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%…".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.to_owned()
-        } else if word.chars().any(char::is_control) {
-            let escape = |c: char| match c {
-                '\'' | '\\' => format!("\\{c}"),
-                c if c.is_control() => format!("\\x{:02x}", u32::from(c)),
-                c => c.to_string(),
-            };
-            format!("$'{}'", word.chars().map(escape).collect::<String>())
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

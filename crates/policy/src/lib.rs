@@ -20,30 +20,50 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod action;
+mod answers;
 mod authority;
 mod builtin;
 mod carrier;
+mod caveat;
 mod command;
+mod covers;
+mod decision;
+mod explain;
+pub mod file;
 mod filter;
 mod gate;
+mod history;
 mod host;
+mod index;
+mod level;
 mod paths;
 mod pattern;
 mod refusal;
 mod request;
 mod rule;
+mod ruling;
 mod skill;
+mod trust;
 
-pub use authority::{Authority, Caveat, CaveatKind, EffectiveEntry};
+pub use action::Action;
+pub use answers::Answers;
+pub use authority::{Authority, EffectiveEntry};
 pub use builtin::builtin_limits;
 pub use carrier::{Carrier, carrier};
+pub use caveat::{Caveat, CaveatKind};
 pub use command::{CommandPattern, Match};
+pub use decision::{Conjunct, Decision, Reason};
+pub use explain::{Account, Explanation, MatchedRule, NearRule};
 pub use filter::is_pure_filter;
-pub use gate::{Approved, Gate, Revocation, Sight, Verdict};
+pub use gate::{Approved, Gate, Revocation, Sight, Verdict, Withheld};
+pub use history::{HISTORY_VERSION, History, HistoryChange, HistoryError, PresentSkill, Restored, SavedCaveat};
 pub use host::{Defaults, Host};
-pub use paths::PathRules;
-pub use pattern::{PatternError, SkillPattern, ToolPattern, ToolSpec};
+pub use level::{Ceiling, NotARestriction, PreApproval, Restriction};
+pub use paths::{PathBase, PathRules};
+pub use pattern::{PatternError, SkillPattern, ToolPattern, ToolSpec, UnknownTool};
 pub use refusal::{Refusal, RefusalReason, SkillRefusal};
 pub use request::{CommandRequest, Known, Provenance, Provider, Sketch, Word};
 pub use rule::{Effect, Place, Rule};
 pub use skill::{Invoker, SkillDecision, SkillRequest, decide_skill, unsafe_properties};
+pub use trust::{SkillCeiling, Trust, skill_ceiling};

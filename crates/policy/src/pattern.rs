@@ -1,5 +1,6 @@
 use crate::command::CommandPattern;
-use skillgate_core::nearest;
+use crate::paths::{READS, WRITES};
+use skillgate_core::{Span, nearest};
 use std::fmt;
 
 /// Tools whose name a pattern may be about without a warning; others are taken as they are.
@@ -61,6 +62,17 @@ pub enum SkillPattern {
 }
 
 impl SkillPattern {
+    /// The characters that a name goes on with after a prefix.
+    pub(crate) const BOUNDARIES: [char; 5] = ['-', '_', ':', '/', '.'];
+
+    /// The `*` of a name that is no pattern.
+    fn star(&self) -> Option<char> {
+        match self {
+            SkillPattern::Any => None,
+            SkillPattern::Name(name) | SkillPattern::Prefix(name) => name.contains('*').then_some('*'),
+        }
+    }
+
     fn parse(spec: &str) -> Self {
         let spec = spec.trim();
         let spec = spec.strip_prefix('/').unwrap_or(spec);
@@ -83,7 +95,7 @@ impl SkillPattern {
             SkillPattern::Prefix(prefix) => [name, &qualified].iter().any(|candidate| {
                 candidate
                     .strip_prefix(prefix.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_', ':', '/', '.']))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(Self::BOUNDARIES))
             }),
         }
     }
@@ -95,7 +107,10 @@ impl SkillPattern {
 pub enum PatternError {
     /// No text.
     #[error("the pattern is empty; write a tool such as `Read` or `Bash(git status:*)`")]
-    Empty,
+    Empty {
+        /// The whole text.
+        at: Span,
+    },
     /// A parenthesis without its partner.
     #[error("`{text}` has no closing parenthesis; write `{tool}(…)`")]
     Unclosed {
@@ -103,39 +118,97 @@ pub enum PatternError {
         text: String,
         /// The tool's name.
         tool: String,
+        /// The opening parenthesis and what follows.
+        at: Span,
     },
     /// Text after the closing parenthesis.
     #[error("`{text}` goes on after its closing parenthesis; one pattern is `Tool` or `Tool(spec)`")]
     Trailing {
         /// The pattern.
         text: String,
+        /// What follows the parenthesis.
+        at: Span,
     },
     /// The tool's name is not a name.
-    #[error("`{name}` is not a tool's name; a name holds letters, digits, `_`, `-`, and `*` only at the end of `mcp__…`{}", suggestion(.nearest))]
+    #[error("`{name}` is not a tool's name; a name holds letters, digits, `_`, `-`, and `*` only at the end of `mcp__…`{}", did_you_mean(.nearest))]
     ToolName {
         /// What stands where the name should.
         name: String,
         /// A known tool that is near.
         nearest: Option<String>,
+        /// The name.
+        at: Span,
     },
     /// A `*` where it permits nothing.
-    #[error(
-        "`{text}` has a `*` inside; it permits nothing. A `*` stands at the end: `Bash(git log:*)`, `Bash(git log *)`"
-    )]
+    #[error("`{text}` has a `*` inside; it permits nothing. A `*` stands at the end: `{instead}`")]
     InnerWildcard {
         /// The pattern.
         text: String,
+        /// The pattern that is the nearest one with a meaning. It permits more.
+        instead: String,
+        /// The `*`.
+        at: Span,
     },
     /// Quotes of a shell pattern that do not close.
     #[error("`{text}` has an unbalanced quote; it permits nothing")]
     UnbalancedQuote {
         /// The pattern.
         text: String,
+        /// From the quote to the end.
+        at: Span,
     },
 }
 
-fn suggestion(nearest: &Option<String>) -> String {
+fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+impl PatternError {
+    /// Where the mistake is: bytes of the text that was read.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        match self {
+            PatternError::Empty { at }
+            | PatternError::Unclosed { at, .. }
+            | PatternError::Trailing { at, .. }
+            | PatternError::ToolName { at, .. }
+            | PatternError::InnerWildcard { at, .. }
+            | PatternError::UnbalancedQuote { at, .. } => *at,
+        }
+    }
+
+    /// A text to write instead, when there is a likely one.
+    #[must_use]
+    pub fn suggestion(&self) -> Option<String> {
+        match self {
+            PatternError::Unclosed { text, .. } => Some(format!("{text})")),
+            PatternError::InnerWildcard { instead, .. } => Some(instead.clone()),
+            PatternError::ToolName { nearest, .. } => nearest.clone(),
+            _ => None,
+        }
+    }
+
+    /// The error with its place moved by the bytes that were cut off before the pattern.
+    fn shifted(mut self, by: usize) -> Self {
+        match &mut self {
+            PatternError::Empty { at }
+            | PatternError::Unclosed { at, .. }
+            | PatternError::Trailing { at, .. }
+            | PatternError::ToolName { at, .. }
+            | PatternError::InnerWildcard { at, .. }
+            | PatternError::UnbalancedQuote { at, .. } => *at = at.shifted(by),
+        }
+        self
+    }
+}
+
+/// A tool that Skillgate does not know. Its pattern is taken as it is: a host may have tools of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownTool {
+    /// The name.
+    pub name: String,
+    /// The pattern with the known tool whose name is near.
+    pub suggestion: Option<String>,
 }
 
 impl ToolPattern {
@@ -144,34 +217,69 @@ impl ToolPattern {
     /// # Errors
     /// [`PatternError`]; a caller treats such an entry as permitting nothing.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err(PatternError::Empty);
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(PatternError::Empty { at: Span::new(0, text.len()) });
         }
+        let before = text.len() - text.trim_start().len();
+        Self::parse_trimmed(trimmed).map_err(|error| error.shifted(before))
+    }
+
+    fn parse_trimmed(text: &str) -> Result<Self, PatternError> {
         let (tool, spec) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
                 Some(spec) => (tool, Some(spec)),
-                None if rest.contains(')') => return Err(PatternError::Trailing { text: text.to_owned() }),
                 None => {
-                    return Err(PatternError::Unclosed { text: text.to_owned(), tool: tool.to_owned() });
+                    let text = text.to_owned();
+                    return Err(match rest.rfind(')') {
+                        Some(close) => {
+                            let at = Span::new(tool.len() + 1 + close + 1, text.len());
+                            PatternError::Trailing { text, at }
+                        }
+                        None => {
+                            let at = Span::new(tool.len(), text.len());
+                            PatternError::Unclosed { text, tool: tool.to_owned(), at }
+                        }
+                    });
                 }
             },
         };
         check_tool_name(tool)?;
         let spec = match (tool, spec) {
             ("Bash", None) => ToolSpec::Command(CommandPattern::Any),
-            ("Bash", Some(spec)) => ToolSpec::Command(CommandPattern::parse(text, spec)?),
-            ("Skill", spec) => ToolSpec::Skill(SkillPattern::parse(spec.unwrap_or_default())),
-            ("Read" | "Write" | "Edit", Some(spec)) if !matches!(spec.trim(), "" | "*" | "**") => {
-                ToolSpec::Path(spec.trim().to_owned())
+            ("Bash", Some(spec)) => ToolSpec::Command(CommandPattern::parse(text, spec, tool.len() + 1)?),
+            ("Skill", spec) => {
+                let spec = spec.unwrap_or_default();
+                let pattern = SkillPattern::parse(spec);
+                if let Some(star) = pattern.star() {
+                    // A `*` at any other place would look like a rule and match no skill.
+                    let at = spec.rfind(star).map_or(tool.len(), |at| tool.len() + 1 + at);
+                    let name = spec.split(star).next().unwrap_or_default();
+                    let name = name.trim_end_matches(['-', '_', ':', '/', '.']);
+                    let instead = if name.is_empty() { "Skill".to_owned() } else { format!("Skill({name}:*)") };
+                    return Err(PatternError::InnerWildcard {
+                        text: text.to_owned(),
+                        instead,
+                        at: Span::new(at, at + 1),
+                    });
+                }
+                ToolSpec::Skill(pattern)
             }
             (_, None) => ToolSpec::Any,
-            ("Read" | "Write" | "Edit", Some(_)) => ToolSpec::Any,
+            (tool, Some(spec)) if READS.contains(&tool) || WRITES.contains(&tool) => match spec.trim() {
+                "" | "*" | "**" => ToolSpec::Any,
+                path => ToolSpec::Path(path.to_owned()),
+            },
             (_, Some("*")) => ToolSpec::Any,
             (_, Some(spec)) => ToolSpec::Exact(spec.to_owned()),
         };
         Ok(Self { text: text.to_owned(), tool: tool.to_owned(), spec })
+    }
+
+    /// `Bash`: every command.
+    pub(crate) fn any_command() -> Self {
+        Self { text: "Bash".to_owned(), tool: "Bash".to_owned(), spec: ToolSpec::Command(CommandPattern::Any) }
     }
 
     /// The pattern as written.
@@ -199,6 +307,19 @@ impl ToolPattern {
             ToolSpec::Command(pattern) => Some(pattern),
             _ => None,
         }
+    }
+
+    /// The tool, when it is not one that Skillgate knows. A finding, no mistake: tools of MCP servers and of the host itself are
+    /// not known here, and those of MCP servers are never reported.
+    #[must_use]
+    pub fn unknown_tool(&self) -> Option<UnknownTool> {
+        if self.tool.starts_with("mcp__") || KNOWN_TOOLS.contains(&self.tool.as_str()) {
+            return None;
+        }
+        let rest = &self.text[self.tool.len()..];
+        let nearest = nearest(&self.tool, KNOWN_TOOLS);
+        let suggestion = nearest.first().map(|known| format!("{known}{rest}"));
+        Some(UnknownTool { name: self.tool.clone(), suggestion })
     }
 
     /// Whether the pattern is about the tool `name` with the input `spec`, compared as text. Commands, paths and skills have
@@ -230,7 +351,7 @@ fn check_tool_name(tool: &str) -> Result<(), PatternError> {
         return Ok(());
     }
     let nearest = nearest(tool, KNOWN_TOOLS).first().map(|name| (*name).to_owned());
-    Err(PatternError::ToolName { name: tool.to_owned(), nearest })
+    Err(PatternError::ToolName { name: tool.to_owned(), nearest, at: Span::new(0, tool.len()) })
 }
 
 impl fmt::Display for ToolPattern {
@@ -257,6 +378,43 @@ mod tests {
         ] {
             let error = ToolPattern::parse(text).expect_err(text).to_string();
             assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_has_its_place_and_a_way_out() {
+        for (text, place, suggestion) in [
+            ("  ", "  ", None),
+            (" Bash(git", "(git", Some("Bash(git)")),
+            ("Bash(ls) Read)x", "x", None),
+            (" Re* ", "Re*", Some("Read")),
+            ("Bash(git * main)", "*", Some("Bash(git:*)")),
+            ("Bash(* main)", "*", Some("Bash")),
+            ("Bash(git lo*g:*)", "*", Some("Bash(git:*)")),
+            ("Bash(ü 'x)", "'x", None),
+            ("Skill(review*)", "*", Some("Skill(review:*)")),
+            ("Skill(*-x)", "*", Some("Skill")),
+        ] {
+            let error = ToolPattern::parse(text).expect_err(text);
+            assert_eq!(&text[error.span().start..error.span().end], place, "{text}");
+            assert_eq!(error.suggestion().as_deref(), suggestion, "{text}");
+            if let Some(suggestion) = suggestion {
+                assert!(ToolPattern::parse(suggestion).is_ok(), "{suggestion}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_tool_is_a_finding() {
+        for (text, suggestion) in [
+            ("bash(ls)", Some(Some("Bash(ls)"))),
+            ("Raed", Some(Some("Read"))),
+            ("Frobnicate(x)", Some(None)),
+            ("Bash(ls)", None),
+            ("mcp__a__b", None),
+        ] {
+            let unknown = ToolPattern::parse(text).expect(text).unknown_tool();
+            assert_eq!(unknown.as_ref().map(|it| it.suggestion.as_deref()), suggestion, "{text}");
         }
     }
 

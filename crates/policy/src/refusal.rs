@@ -21,6 +21,25 @@ impl Refusal {
     pub(crate) fn new(action: String, reason: RefusalReason, remedy: Option<String>) -> Self {
         Self { action, reason, remedy, already_ran: Vec::new() }
     }
+
+    /// The rule that wants an answer, when that is all that stands against the action.
+    #[must_use]
+    pub fn asking(&self) -> Option<&Rule> {
+        match &self.reason {
+            RefusalReason::Unanswered(rule) => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// The refusal after somebody was asked and said no.
+    #[must_use]
+    pub fn declined(mut self) -> Self {
+        if let RefusalReason::Unanswered(rule) = self.reason {
+            self.reason = RefusalReason::Declined(rule);
+            self.remedy = None;
+        }
+        self
+    }
 }
 
 /// Why the gate refused.
@@ -31,6 +50,8 @@ pub enum RefusalReason {
     Denied(Rule),
     /// A rule of the host asks, and nobody answered.
     Unanswered(Rule),
+    /// A rule of the host asks, and the answer was no.
+    Declined(Rule),
     /// No rule of the host grants it.
     NotGranted,
     /// A prefix pattern matches, but the command runs other programs and needs a grant of its own.
@@ -61,6 +82,13 @@ pub enum RefusalReason {
     Unmounted {
         /// The path as the command named it.
         path: String,
+        /// The skill whose own list leaves the command out, when the host grants it.
+        narrowed_by: Option<SkillId>,
+    },
+    /// The managed policy lists what can be allowed at most, and this is not in it.
+    OutsideCeiling {
+        /// What it lists.
+        listed: Vec<String>,
     },
     /// The grant was revoked after the command was approved.
     Revoked,
@@ -71,13 +99,16 @@ impl RefusalReason {
     #[must_use]
     pub fn rule(&self) -> String {
         match self {
-            RefusalReason::Denied(rule) | RefusalReason::Unanswered(rule) => rule.to_string(),
+            RefusalReason::Denied(rule) | RefusalReason::Unanswered(rule) | RefusalReason::Declined(rule) => {
+                rule.to_string()
+            }
             RefusalReason::Narrowed { skill, says } => format!("{skill}: {says}"),
             RefusalReason::NotGranted | RefusalReason::Carrier { .. } => "no rule grants it".to_owned(),
             RefusalReason::ProducedOption { .. } => "a produced word is never an option".to_owned(),
             RefusalReason::ProducedProgram => "a produced text is never a program".to_owned(),
             RefusalReason::Write { .. } => "writing needs a grant".to_owned(),
             RefusalReason::Unmounted { .. } => "a command without a grant of its own sees no files".to_owned(),
+            RefusalReason::OutsideCeiling { .. } => "the managed policy does not list it".to_owned(),
             RefusalReason::Revoked => "revoked".to_owned(),
         }
     }
@@ -86,7 +117,7 @@ impl RefusalReason {
     #[must_use]
     pub fn effect(&self) -> Effect {
         match self {
-            RefusalReason::Unanswered(_) => Effect::Ask,
+            RefusalReason::Unanswered(_) | RefusalReason::Declined(_) => Effect::Ask,
             _ => Effect::Deny,
         }
     }
@@ -99,6 +130,7 @@ impl fmt::Display for RefusalReason {
             RefusalReason::Unanswered(rule) => {
                 write!(f, "the rule `{rule}` wants an answer, and there is nobody to ask")
             }
+            RefusalReason::Declined(rule) => write!(f, "the rule `{rule}` wants an answer, and the answer was no"),
             RefusalReason::NotGranted => f.write_str("no rule grants it"),
             RefusalReason::Carrier { does } => {
                 write!(f, "a prefix pattern does not cover it, because it {does}")
@@ -117,9 +149,21 @@ impl fmt::Display for RefusalReason {
                 write!(f, "`{path}` is never written, because other programs act on it")
             }
             RefusalReason::Write { path } => write!(f, "writing `{path}` needs a grant"),
-            RefusalReason::Unmounted { path } => {
+            RefusalReason::Unmounted { path, narrowed_by: None } => {
                 write!(f, "it runs without a grant of its own, so it sees no files, and it named `{path}`")
             }
+            RefusalReason::Unmounted { path, narrowed_by: Some(skill) } => write!(
+                f,
+                "the skill {skill} does not list it in its `allowed-tools`, so it sees no files, and it named `{path}`"
+            ),
+            RefusalReason::OutsideCeiling { listed } if listed.is_empty() => {
+                f.write_str("the managed policy lets nothing be allowed")
+            }
+            RefusalReason::OutsideCeiling { listed } => write!(
+                f,
+                "the managed policy lets nothing be allowed but {}; only who manages this machine can change that",
+                listed.join(", ")
+            ),
             RefusalReason::Revoked => f.write_str("the grant was revoked before it ran"),
         }
     }
@@ -144,8 +188,18 @@ pub enum SkillRefusal {
         name: String,
         /// What makes it need one.
         because: String,
+        /// The rule that asks, when one does.
+        rule: Option<Rule>,
         /// Rules that would allow it.
         suggestions: Vec<String>,
+    },
+    /// Error 3: somebody was asked to agree, and said no.
+    #[error("`{name}` needs an agreement because of {because}, and the answer was no")]
+    Declined {
+        /// The skill.
+        name: String,
+        /// What makes it need one.
+        because: String,
     },
     /// Error 4: the author keeps models from invoking it.
     #[error("`{name}` is not for models to invoke; ask the user to type it")]
@@ -175,9 +229,31 @@ impl SkillRefusal {
     pub fn number(&self) -> u8 {
         match self {
             SkillRefusal::Denied { .. } | SkillRefusal::Broken { .. } => 2,
-            SkillRefusal::Unanswered { .. } => 3,
+            SkillRefusal::Unanswered { .. } | SkillRefusal::Declined { .. } => 3,
             SkillRefusal::NotForModels { .. } => 4,
             SkillRefusal::NotForUsers { .. } => 6,
+        }
+    }
+
+    /// Whether somebody could agree to it, or nobody can.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        match self {
+            SkillRefusal::Unanswered { .. } | SkillRefusal::Declined { .. } => Effect::Ask,
+            _ => Effect::Deny,
+        }
+    }
+
+    /// The rule that decided, with its place, or what took its part.
+    #[must_use]
+    pub fn rule(&self) -> String {
+        match self {
+            SkillRefusal::Denied { rule, .. } => rule.to_string(),
+            SkillRefusal::Unanswered { because, .. }
+            | SkillRefusal::Declined { because, .. }
+            | SkillRefusal::Broken { because, .. } => because.clone(),
+            SkillRefusal::NotForModels { .. } => "disable-model-invocation".to_owned(),
+            SkillRefusal::NotForUsers { .. } => "user-invocable".to_owned(),
         }
     }
 

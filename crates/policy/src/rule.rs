@@ -75,6 +75,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// A rule about the actions of a pattern.
+    #[must_use]
+    pub fn new(effect: Effect, pattern: ToolPattern, place: Place) -> Self {
+        Self { effect, pattern, place }
+    }
+
     /// A rule from a pattern's text.
     ///
     /// # Errors

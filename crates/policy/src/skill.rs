@@ -31,6 +31,11 @@ pub enum SkillDecision {
     ByRule(Rule),
     /// It has only properties that are safe without a rule.
     OnlySafeProperties,
+    /// Somebody was asked and agreed.
+    Agreed {
+        /// What made it need an agreement.
+        because: String,
+    },
 }
 
 /// Decides whether a skill may be invoked: deny rule, allow rule, only safe properties, else ask. One gate for a typed name
@@ -62,7 +67,7 @@ pub fn decide_skill(host: &Host, request: SkillRequest<'_>) -> Result<SkillDecis
         Some((Effect::Deny, rule)) => return Err(SkillRefusal::Denied { name, rule: rule.clone() }),
         Some((Effect::Allow, rule)) => return Ok(SkillDecision::ByRule(rule.clone())),
         Some((Effect::Ask, rule)) => {
-            return Err(unanswered(name, format!("the rule `{rule}`")));
+            return Err(unanswered(name, format!("the rule `{rule}`"), Some(rule.clone())));
         }
         None => {}
     }
@@ -74,12 +79,12 @@ pub fn decide_skill(host: &Host, request: SkillRequest<'_>) -> Result<SkillDecis
         return Ok(SkillDecision::OnlySafeProperties);
     }
     let because = unsafe_parts.join(", ");
-    Err(unanswered(name, because))
+    Err(unanswered(name, because, None))
 }
 
-fn unanswered(name: String, because: String) -> SkillRefusal {
+fn unanswered(name: String, because: String, rule: Option<Rule>) -> SkillRefusal {
     let suggestions = vec![format!("Skill({name})"), format!("Skill({name}:*)")];
-    SkillRefusal::Unanswered { name, because, suggestions }
+    SkillRefusal::Unanswered { name, because, rule, suggestions }
 }
 
 /// The header keys that need a rule or an agreement. Every field is named here: a new one does not compile until somebody

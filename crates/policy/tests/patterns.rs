@@ -215,6 +215,17 @@ fn a_filter_that_a_rule_takes_away_does_not_run_on_streams_either() {
 }
 
 #[test]
+fn no_remedy_is_offered_that_is_no_pattern() {
+    // Shown to a person such a word is escaped, and a pattern has no escapes.
+    for (pattern, words) in
+        [("Bash(ls)", &["a\nb"][..]), ("Bash(ls)", &["git", "\u{1b}[1m"]), ("Bash(env:*)", &["env", "a\tb"])]
+    {
+        let refusal = ask(&gate(&[(Effect::Allow, pattern)]), words).expect_err("refused");
+        assert_eq!(refusal.remedy, None, "{words:?}");
+    }
+}
+
+#[test]
 fn the_built_in_default_covers_what_ships_and_nothing_else() {
     let gate = Gate::new(Authority::of(Host::new([], Defaults::BuiltIn)));
     let sight = |words: &[&str], provider| {

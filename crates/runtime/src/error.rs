@@ -1,13 +1,19 @@
-use skillgate_core::{LoadFailure, Span};
-use skillgate_exec::{ProgramError, RunError};
+use skillgate_core::{LoadFailure, Right, Span};
+use skillgate_exec::{AuditError, ProgramError, RunError};
 use skillgate_loader::BodyError;
-use skillgate_policy::{Refusal, SkillRefusal};
+use skillgate_policy::{Place, Refusal, SkillRefusal};
 use std::path::PathBuf;
 
 /// Why a skill was not invoked. Whatever the reason, nothing of it enters a prompt.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvokeError {
+    /// The policy switches all skills off.
+    #[error("skills are switched off ({place})")]
+    SkillsOff {
+        /// Where it says so.
+        place: Place,
+    },
     /// No skill has the name (error 1 of the Skill tool).
     #[error("there is no skill `{name}`")]
     Unknown {
@@ -27,13 +33,29 @@ pub enum InvokeError {
         /// The project.
         project: PathBuf,
     },
+    /// The skill is of a trusted project, and what it wants to do needs a right that was not granted for its content.
+    #[error("`{name}` has no right to {right} ({})", if *.lapsed { "it was granted for another content" } else { "trust in a folder covers reading" })]
+    RightMissing {
+        /// The skill.
+        name: String,
+        /// The right.
+        right: Right,
+        /// Whether it was granted for a content that the skill had before.
+        lapsed: bool,
+        /// The project.
+        project: PathBuf,
+        /// What was refused.
+        refusal: Box<Refusal>,
+    },
     /// The policy switches the skill off.
-    #[error("`{name}` is switched off by the policy (`{pattern}`)")]
+    #[error("`{name}` is switched off by the policy (`{pattern}`, {place})")]
     Disabled {
         /// The skill.
         name: String,
         /// The pattern that does.
         pattern: String,
+        /// Where it stands.
+        place: Place,
     },
     /// The decision on the skill itself.
     #[error(transparent)]
@@ -70,6 +92,9 @@ pub enum InvokeError {
     /// The gate refused a command of an injection.
     #[error(transparent)]
     Refused(Box<Refusal>),
+    /// The record of it cannot be written, and the host wants none of it without.
+    #[error(transparent)]
+    Unrecorded(#[from] AuditError),
     /// An injected command ended with a status that means failure.
     #[error(transparent)]
     Failed(Box<FailedCommand>),
@@ -91,6 +116,30 @@ pub enum InvokeError {
     },
 }
 
+impl InvokeError {
+    /// A short, stable name of the kind.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            InvokeError::Unknown { .. } => "unknown",
+            InvokeError::Unreadable(_) => "unreadable",
+            InvokeError::Untrusted { .. } => "untrusted",
+            InvokeError::RightMissing { .. } => "right-missing",
+            InvokeError::Disabled { .. } => "disabled",
+            InvokeError::SkillsOff { .. } => "skills-off",
+            InvokeError::Skill(_) | InvokeError::Refused(_) => "refused",
+            InvokeError::Broken { .. } => "broken",
+            InvokeError::HooksUnsupported { .. } => "hooks",
+            InvokeError::Body(_) => "body",
+            InvokeError::Program { .. } => "program",
+            InvokeError::Failed(_) => "failed",
+            InvokeError::Run { error, .. } => error.code(),
+            InvokeError::Mount { .. } => "mount",
+            InvokeError::Unrecorded(_) => "unrecorded",
+        }
+    }
+}
+
 /// An injected command that failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the injection `{source_text}` failed: `{command}` ended with status {status}")]
@@ -103,4 +152,12 @@ pub struct FailedCommand {
     pub status: u8,
     /// What the injection printed, sanitised and cut.
     pub output: String,
+}
+
+impl FailedCommand {
+    /// What stands in the prompt in place of the output, where the policy wants it there.
+    pub(crate) fn mark(&self) -> String {
+        let mark = format!("[command failed with status {}: {}]", self.status, self.source_text);
+        if self.output.is_empty() { mark } else { format!("{mark}\n{}", self.output) }
+    }
 }

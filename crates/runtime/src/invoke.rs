@@ -1,14 +1,20 @@
+use crate::consent::LateAsker;
 use crate::error::{FailedCommand, InvokeError};
+use crate::exceeds::exceeding;
 use crate::invocation::{AuthorityReport, InjectionReport, Invocation, Message, Role};
 use crate::plan::{InjectionPlan, InvocationPlan};
 use crate::session::Session;
-use skillgate_core::{Code, Context, Diagnostic, Frontmatter, Guarded, Injection, Skill, Span};
+use skillgate_core::{Code, Context, Diagnostic, Frontmatter, Guarded, Injection, Right, Skill, Span};
 use skillgate_exec::{
-    Capture, Completion, Input, Mounts, Output, Overflow, Program, ProgramError, Run, RunError, Scene, Streams, cut,
-    sanitise,
+    Asker, Capture, Completion, Input, Mounts, Output, Overflow, Program, ProgramError, Run, RunError, Scene, Streams,
+    cut, sanitise,
 };
-use skillgate_format::{Template, TemplateOptions, Values, expand_variables, with_base_directory};
-use skillgate_policy::{Authority, Caveat, Gate, Invoker, SkillRequest, decide_skill};
+use skillgate_format::{InjectionMode, Template, TemplateOptions, Values, expand_variables, with_base_directory};
+use skillgate_policy::file::OnFailure;
+use skillgate_policy::{
+    Answers, Authority, Caveat, Gate, Invoker, Place, SkillCeiling, SkillDecision, SkillRefusal, SkillRequest,
+    decide_skill,
+};
 use skillgate_registry::{Lookup, State};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +33,14 @@ impl InvokeRequest {
     #[must_use]
     pub fn new(name: impl Into<String>, invoker: Invoker) -> Self {
         Self { name: name.into(), arguments: None, invoker }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn invoker(&self) -> Invoker {
+        self.invoker
     }
 
     /// The arguments as typed.
@@ -52,6 +66,8 @@ impl Session {
     /// [`InvokeError::Body`] when its file is not what was loaded.
     pub fn plan_of<'s>(&self, skill: &'s Skill, request: &InvokeRequest) -> Result<InvocationPlan<'s>, InvokeError> {
         let document = self.roots.document(skill, &self.load_options)?;
+        let rights = self.held_rights(skill);
+        let ceiling = self.ceiling(skill, &rights);
         let header = document.frontmatter().clone();
         let directory = skill.directory.as_deref().map(text);
         let project = self.project.as_ref().map(|project| text(&project.root));
@@ -63,7 +79,11 @@ impl Session {
             effort: None,
             plugin_root: None,
             plugin_data: None,
-            injections: skillgate_format::InjectionMode::Run,
+            injections: match self.policy.injections_off(skill.id.source) {
+                Some(_) => InjectionMode::DisabledByPolicy,
+                None if ceiling == SkillCeiling::TextOnly => InjectionMode::Literal,
+                None => InjectionMode::Run,
+            },
         };
         let names = header.arguments.iter().map(|field| field.value.clone()).collect();
         let body = document.body().into_owned();
@@ -72,8 +92,13 @@ impl Session {
 
         let narrowed = with_variables(header, &values);
         let caveats = Caveat::of_header(&skill.id, skill.digest, &narrowed, skill.header.is_lost());
-        let authority = caveats.into_iter().fold(Authority::of(self.host.clone()), Authority::with);
-        let gate = Gate::new(authority);
+        let mut authority = caveats.into_iter().fold(Authority::of(self.host.clone()), Authority::with);
+        if ceiling.permits(Right::PreApprove) {
+            authority = authority.pre_approved_by(&skill.id, &narrowed);
+        }
+        let (authority, bound) = self.bounded(authority, skill, ceiling, &rights);
+        let own = Answers::default();
+        let gate = Gate::new(authority).with_answers(self.consent.commands().clone()).with_answers(own.clone());
         let injections: Vec<InjectionPlan> =
             filled.injections().iter().map(|injection| self.plan_injection(injection, &narrowed, &gate)).collect();
         let decision = decide_skill(
@@ -85,12 +110,44 @@ impl Session {
                 injections_allowed: true,
             },
         );
+        let decision = self.with_agreement(skill, decision);
         let mut diagnostics: Vec<Diagnostic> = template.diagnostics().to_vec();
         diagnostics.extend(filled.diagnostics().iter().cloned());
         for diagnostic in &mut diagnostics {
             diagnostic.span = diagnostic.span.map(|span| document.source_span(span));
         }
-        Ok(InvocationPlan { skill, injections, decision, diagnostics, gate, document, filled })
+        diagnostics.extend(exceeding(&narrowed, &self.host));
+        Ok(InvocationPlan {
+            skill,
+            injections,
+            decision,
+            diagnostics,
+            gate,
+            bound,
+            document,
+            filled,
+            invoker: request.invoker,
+            arguments: request.arguments.clone(),
+            trail: self.trail(Some(skill), request.invoker),
+            own,
+            settled: false,
+        })
+    }
+
+    /// The decision on a skill, with what was agreed to earlier in the session.
+    fn with_agreement(
+        &self,
+        skill: &Skill,
+        decision: Result<SkillDecision, SkillRefusal>,
+    ) -> Result<SkillDecision, SkillRefusal> {
+        match decision {
+            Err(SkillRefusal::Unanswered { because, .. })
+                if self.consent.agreed_skill(&skill.id, skill.digest, &because) =>
+            {
+                Ok(SkillDecision::Agreed { because })
+            }
+            decision => decision,
+        }
     }
 
     fn plan_injection(&self, injection: &Injection, header: &Frontmatter, gate: &Gate) -> InjectionPlan {
@@ -108,26 +165,24 @@ impl Session {
         InjectionPlan { injection: injection.clone(), program, commands }
     }
 
-    /// Invokes a skill: plans it, and when nothing stands against it runs its injections and puts the prompt together.
+    /// Invokes a skill: plans it, asks what needs an answer, and when nothing stands against it runs its injections and puts the prompt together.
     ///
     /// # Errors
     /// [`InvokeError`]; nothing of the skill may then enter a prompt.
     pub fn invoke(&self, request: &InvokeRequest) -> Result<Invocation, InvokeError> {
-        let plan = self.plan(request)?;
+        let plan = self.prepare(request)?;
         self.run(plan)
     }
 
-    /// Runs what was planned. A plan that was made of a skill in a state in which it cannot be used is refused.
+    /// Runs what was planned; what needs an answer is asked if it was not yet ([`Session::prepare`]). A plan that was made of a skill in a state in which it cannot be used is refused.
     ///
     /// # Errors
     /// [`InvokeError`]: the plan's own objection, or what happened while an injection ran.
     pub fn run(&self, plan: InvocationPlan<'_>) -> Result<Invocation, InvokeError> {
-        if let Some(objection) = plan.objection() {
-            return Err(objection);
-        }
         let skill = plan.skill;
         self.usable(skill)?;
-        let scene = if plan.injections.is_empty() { None } else { Some(self.scene(skill)?) };
+        let plan = self.settle(plan)?;
+        let scene = if plan.injections.is_empty() { None } else { Some(self.scene(&plan)?) };
         let started = Instant::now();
         let mut diagnostics = plan.diagnostics;
         let (mut outputs, mut reports) = (Vec::new(), Vec::new());
@@ -135,7 +190,9 @@ impl Session {
             let (Ok(program), Some(scene)) = (program, &scene) else { continue };
             let spent = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let left = self.limits.wall_ms_invocation.saturating_sub(spent);
-            let (output, report, diagnostic) = self.run_injection(injection, program, &plan.gate, scene, left)?;
+            let (output, report, diagnostic) = self
+                .run_injection(injection, program, &plan.gate, scene, left)
+                .map_err(|error| plan.bound.explain(error))?;
             diagnostics.extend(diagnostic.map(|found| {
                 let span = plan.document.source_span(injection.span);
                 found.at(span)
@@ -181,6 +238,7 @@ impl Session {
         let started = Instant::now();
         let completion = self.executor.execute(program, gate, scene, &run, streams).map_err(|error| match error {
             RunError::Refused(refusal) => InvokeError::Refused(refusal),
+            RunError::Unrecorded(error) => InvokeError::Unrecorded(error),
             error => InvokeError::Run { error, source_text: source_text() },
         })?;
         let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -188,7 +246,7 @@ impl Session {
         let lost = total - bytes.len() as u64;
         let clean = sanitise(&bytes);
         let clean = clean.strip_suffix('\n').unwrap_or(&clean);
-        let output = cut(clean, self.limits.prompt_chars, lost);
+        let mut output = cut(clean, self.limits.prompt_chars, lost);
         let truncated = lost > 0 || clean.chars().count() as u64 > self.limits.prompt_chars;
         let diagnostic = match outcome(&completion) {
             Outcome::Done => None,
@@ -202,12 +260,14 @@ impl Session {
             Outcome::Failed => {
                 let command = completion.decided_by.as_deref().unwrap_or_default().join(" ");
                 let command = if command.is_empty() { source_text() } else { command };
-                return Err(InvokeError::Failed(Box::new(FailedCommand {
-                    source_text: source_text(),
-                    command,
-                    status: completion.status,
-                    output,
-                })));
+                let failed = FailedCommand { source_text: source_text(), command, status: completion.status, output };
+                match self.policy.on_failure.value {
+                    OnFailure::Abort => return Err(InvokeError::Failed(Box::new(failed))),
+                    OnFailure::Inline => {
+                        output = failed.mark();
+                        Some(Diagnostic::new(Code::CommandFailed, failed.to_string()))
+                    }
+                }
             }
         };
         let report = InjectionReport {
@@ -222,7 +282,8 @@ impl Session {
     }
 
     /// The directories and the environment of a skill's commands.
-    fn scene(&self, skill: &Skill) -> Result<Scene, InvokeError> {
+    fn scene(&self, plan: &InvocationPlan<'_>) -> Result<Scene, InvokeError> {
+        let skill = plan.skill;
         let project = self.project.as_ref();
         let own: Vec<&Path> = skill.directory.as_deref().into_iter().collect();
         let mounts = Mounts::open_ambient(project.map(|project| project.root.as_path()), &own)
@@ -241,10 +302,22 @@ impl Session {
         if let Some(own) = &skill.directory {
             environment.push(("CLAUDE_SKILL_DIR".to_owned(), text(own)));
         }
-        Ok(Scene { mounts, directory, environment })
+        let asker = LateAsker { consent: Arc::clone(&self.consent), own: plan.own.clone(), trail: plan.trail.clone() };
+        let asker = self.consent.is_attended().then(|| Arc::new(asker) as Arc<dyn Asker>);
+        Ok(Scene { trail: plan.trail.clone(), asker, ..Scene::new(mounts, directory, environment) })
+    }
+
+    /// That the policy switches all skills off, when it does: nothing is listed, found or invoked.
+    #[must_use]
+    pub fn skills_off(&self) -> Option<InvokeError> {
+        let setting = &self.policy.skills_enabled;
+        (!setting.value).then(|| InvokeError::SkillsOff { place: setting.place.clone() })
     }
 
     fn find(&self, name: &str) -> Result<&Skill, InvokeError> {
+        if let Some(off) = self.skills_off() {
+            return Err(off);
+        }
         match self.catalogue.lookup(name) {
             Lookup::Found(entry) => self.usable(entry.skill()).map(|()| entry.skill()),
             Lookup::Broken(failure) => Err(InvokeError::Unreadable(Box::new(failure.clone()))),
@@ -265,7 +338,12 @@ impl Session {
                 name: name(),
                 project: self.project.as_ref().map_or_else(PathBuf::new, |project| project.root.clone()),
             }),
-            Some(State::Disabled { pattern }) => Err(InvokeError::Disabled { name: name(), pattern: pattern.clone() }),
+            Some(State::Disabled { pattern }) => {
+                let setting =
+                    self.policy.disable.iter().find(|setting| setting.value.trim_start_matches('/') == pattern);
+                let place = setting.map_or(Place::Host, |setting| setting.place.clone());
+                Err(InvokeError::Disabled { name: name(), pattern: pattern.clone(), place })
+            }
             Some(State::Broken) => Err(InvokeError::Broken {
                 name: name(),
                 findings: skill

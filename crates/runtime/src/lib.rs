@@ -26,14 +26,23 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod answer;
+mod audit;
+mod consent;
 mod error;
+mod exceeds;
 mod invocation;
 mod invoke;
 mod plan;
 mod session;
+mod settle;
+mod trust;
 
+pub use answer::{Always, Answer, Answerer, Question};
+pub use audit::{AuditRecord, FileAudit, RecordEvent, RecordFailure, RecordMembers, RecordedCall, verify_log};
 pub use error::{FailedCommand, InvokeError};
 pub use invocation::{AuthorityReport, CaveatReport, InjectionReport, Invocation, Message, Role};
 pub use invoke::InvokeRequest;
 pub use plan::{InjectionPlan, InvocationPlan, Positions};
 pub use session::{OpenError, Session, SessionBuilder};
+pub use trust::ProjectTrust;

@@ -1,9 +1,10 @@
 use crate::error::InvokeError;
 use crate::invocation::AuthorityReport;
+use crate::trust::Bound;
 use skillgate_core::{Diagnostic, Injection, LineIndex, Position, Skill, Span};
-use skillgate_exec::{PlannedCommand, Program, ProgramError};
+use skillgate_exec::{PlannedCommand, Program, ProgramError, Trail};
 use skillgate_format::{Document, FilledTemplate};
-use skillgate_policy::{Gate, Refusal, SkillDecision, SkillRefusal};
+use skillgate_policy::{Answers, Authority, Gate, Invoker, Refusal, SkillDecision, SkillRefusal};
 
 /// One injection as it is decided before anything runs.
 #[derive(Debug)]
@@ -28,8 +29,16 @@ pub struct InvocationPlan<'a> {
     /// Findings on the way.
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) gate: Gate,
+    pub(crate) bound: Bound,
     pub(crate) document: Document,
     pub(crate) filled: FilledTemplate,
+    pub(crate) invoker: Invoker,
+    pub(crate) arguments: Option<String>,
+    pub(crate) trail: Trail,
+    /// What was agreed to for this invocation.
+    pub(crate) own: Answers,
+    /// Whether everything that needs an answer was asked, and the decisions were recorded.
+    pub(crate) settled: bool,
 }
 
 /// Maps offsets in a skill's file to positions.
@@ -49,6 +58,12 @@ impl InvocationPlan<'_> {
     #[must_use]
     pub fn authority(&self) -> AuthorityReport {
         AuthorityReport::of(self.gate.authority())
+    }
+
+    /// What the host grants less what the skill takes away.
+    #[must_use]
+    pub fn authority_in_force(&self) -> &Authority {
+        self.gate.authority()
     }
 
     /// Line and column for the offsets in this plan's diagnostics, also after the plan is used up.
@@ -73,8 +88,18 @@ impl InvocationPlan<'_> {
     /// Why the invocation would fail before anything runs; `None` when nothing stands against it yet.
     #[must_use]
     pub fn objection(&self) -> Option<InvokeError> {
-        if let Err(refusal) = &self.decision {
-            return Some(InvokeError::Skill(refusal.clone()));
+        // Who would be asked for an agreement learns first that it would not help.
+        let decided = || self.decision.as_ref().err().map(|refusal| InvokeError::Skill(refusal.clone()));
+        let refused =
+            || self.refusal().map(|refusal| self.bound.explain(InvokeError::Refused(Box::new(refusal.clone()))));
+        self.objection_but_asks().or_else(decided).or_else(refused)
+    }
+
+    /// What stands against the invocation whatever somebody answers, apart from single commands.
+    pub(crate) fn objection_but_asks(&self) -> Option<InvokeError> {
+        match &self.decision {
+            Ok(_) | Err(SkillRefusal::Unanswered { .. }) => {}
+            Err(refusal) => return Some(InvokeError::Skill(refusal.clone())),
         }
         if !self.skill.frontmatter.hooks.is_absent() {
             return Some(InvokeError::HooksUnsupported { name: self.skill.id.command.to_string() });
@@ -89,6 +114,6 @@ impl InvocationPlan<'_> {
                 });
             }
         }
-        self.refusal().map(|refusal| InvokeError::Refused(Box::new(refusal.clone())))
+        None
     }
 }

@@ -1,10 +1,14 @@
+use crate::answer::Answerer;
+use crate::consent::Consent;
+use crate::trust::ProjectTrust;
 use skillgate_core::{Limits, Profile};
-use skillgate_exec::Executor;
+use skillgate_exec::{AuditSink, Executor, NoAudit};
 use skillgate_loader::{
-    Discovery, DiscoveryError, LoadOptions, PathDiagnostic, Project, SkillRoots, discover_roots_ambient,
+    Discovery, DiscoveryError, LoadOptions, Loaded, PathDiagnostic, Project, SkillRoots, discover_roots_ambient,
 };
-use skillgate_policy::{Host, builtin_limits};
-use skillgate_registry::{Catalogue, CatalogueOptions};
+use skillgate_policy::Host;
+use skillgate_policy::file::{Layers, Policy};
+use skillgate_registry::{Catalogue, CatalogueOptions, NamePattern};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,9 +28,12 @@ pub struct SessionBuilder {
     executor: Arc<dyn Executor>,
     limits: Limits,
     profile: Profile,
+    policy: Policy,
     discovery: Discovery,
-    trust_project: bool,
+    trust: ProjectTrust,
     session_id: Option<String>,
+    audit: Arc<dyn AuditSink>,
+    answerer: Option<Arc<dyn Answerer>>,
 }
 
 impl SessionBuilder {
@@ -67,8 +74,24 @@ impl SessionBuilder {
 
     /// Whether the host trusts the project. Without trust its skills are listed and cannot be invoked.
     #[must_use]
-    pub fn trust_project(mut self, trust: bool) -> Self {
-        self.trust_project = trust;
+    pub fn trust_project(self, trust: bool) -> Self {
+        self.trust(if trust { ProjectTrust::Session } else { ProjectTrust::Unknown })
+    }
+
+    /// How far the host trusts the project; not at all unless set.
+    #[must_use]
+    pub fn trust(mut self, trust: ProjectTrust) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// The settings of a policy: whether there are skills, which are switched off, profile, limits, and how injections run.
+    /// What it grants is the host's part; it is given as the host of the session.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.limits = policy.limits();
+        self.profile = policy.profile.value;
+        self.policy = policy;
         self
     }
 
@@ -93,6 +116,21 @@ impl SessionBuilder {
         self
     }
 
+    /// Where decisions, runs and refusals are recorded; nowhere unless set. What the sink cannot record does not run.
+    #[must_use]
+    pub fn audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
+        self.audit = sink;
+        self
+    }
+
+    /// Who answers what a rule asks. Without one the session is unattended: an ask is a refusal that names the rule that would
+    /// allow it.
+    #[must_use]
+    pub fn answerer(mut self, answerer: Arc<dyn Answerer>) -> Self {
+        self.answerer = Some(answerer);
+        self
+    }
+
     /// Finds and loads the skills.
     ///
     /// # Errors
@@ -108,21 +146,28 @@ impl SessionBuilder {
             max_header_bytes: self.limits.header_bytes,
             ..LoadOptions::default()
         };
-        let loaded = roots.load(&load_options);
+        let enabled = self.policy.skills_enabled.value;
+        let loaded = if enabled { roots.load(&load_options) } else { Loaded::default() };
         let options = CatalogueOptions {
             profile: self.profile,
-            trusted_project: self.trust_project,
+            disabled: self.policy.disable.iter().map(|pattern| NamePattern::new(&pattern.value)).collect(),
+            trusted_project: self.trust.is_given(),
             root_order,
             ..CatalogueOptions::default()
         };
         let catalogue = Catalogue::build(loaded.skills, loaded.failures, &options);
         let mut diagnostics = discovered.diagnostics;
         diagnostics.extend(loaded.diagnostics);
+        let managed = self.host.ceilings().iter().flat_map(|ceiling| ceiling.rules().to_vec()).collect();
         Ok(Session {
+            audit: self.audit,
+            consent: Arc::new(Consent::new(self.answerer, managed)),
             host: self.host,
             executor: self.executor,
             limits: self.limits,
             profile: self.profile,
+            trust: self.trust,
+            policy: self.policy,
             session_id: self.session_id,
             project: discovered.project,
             roots,
@@ -136,10 +181,14 @@ impl SessionBuilder {
 /// The skills of one place under one host: lists them, plans and invokes them.
 #[derive(Debug)]
 pub struct Session {
+    pub(crate) audit: Arc<dyn AuditSink>,
+    pub(crate) consent: Arc<Consent>,
     pub(crate) host: Host,
     pub(crate) executor: Arc<dyn Executor>,
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
+    pub(crate) trust: ProjectTrust,
+    pub(crate) policy: Policy,
     pub(crate) session_id: Option<String>,
     pub(crate) project: Option<Project>,
     pub(crate) roots: SkillRoots,
@@ -152,15 +201,25 @@ impl Session {
     /// Begins a session of a host that runs commands with `executor`.
     #[must_use]
     pub fn builder(host: Host, executor: Arc<dyn Executor>) -> SessionBuilder {
+        let policy = Policy::of(Layers::default());
         SessionBuilder {
             host,
             executor,
-            limits: builtin_limits(),
-            profile: Profile::default(),
+            limits: policy.limits(),
+            profile: policy.profile.value,
+            policy,
             discovery: Discovery::default(),
-            trust_project: false,
+            trust: ProjectTrust::Unknown,
             session_id: None,
+            audit: Arc::new(NoAudit),
+            answerer: None,
         }
+    }
+
+    /// The policy in force.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The skills and what their names mean.

@@ -30,6 +30,7 @@ mod ast;
 mod error;
 mod hole;
 mod parse;
+mod test_operators;
 mod walk;
 mod word;
 

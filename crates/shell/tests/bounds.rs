@@ -145,3 +145,11 @@ fn forty_thousand_here_documents_parse() {
     let program = parse(&source, &[], &ParseOptions::new(source.len(), 64)).expect("here-documents");
     assert_eq!(simple_commands(&program).count(), 40_000);
 }
+
+#[test]
+fn the_place_of_an_error_cuts_no_character() {
+    for source in ["${x[é", "${x[日]}", "$((x[é]))", "${x^é}", "${!é}", "${x@é}", "<<Eé$(x)\n", "a=(é)"] {
+        let error = parse(source, &[], &ParseOptions::new(1 << 10, 8)).expect_err(source);
+        assert!(error.span.slice(source).is_some(), "{source}: {error:?}");
+    }
+}

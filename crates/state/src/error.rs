@@ -43,6 +43,14 @@ pub enum StateError {
         /// Whether it is a directory.
         directory: bool,
     },
+    /// Somebody else can have written the file.
+    #[error("`{}` is not read, because another user can write to it ({reason})", .path.display())]
+    Writable {
+        /// The file, without links.
+        path: PathBuf,
+        /// Who.
+        reason: String,
+    },
     /// Somebody else could replace the directory, because a directory or link above it is theirs or open to them.
     #[error("`{}` lets another user replace what lies below it ({reason})", .path.display())]
     UnsafeParent {
@@ -72,6 +80,20 @@ pub enum StateError {
         path: PathBuf,
         /// The bound in bytes.
         limit: u64,
+    },
+    /// The log cannot be continued, because it is not one or was changed.
+    #[error("the log `{}` cannot be continued: {fault}", .path.display())]
+    DamagedLog {
+        /// The log.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+    /// A line for a log is not a JSON object on one line, or too long.
+    #[error("a line for the log `{}` is not one line of at most {} bytes", .path.display(), crate::MAX_LINE_BYTES)]
+    InvalidLine {
+        /// The log.
+        path: PathBuf,
     },
     /// The system refused.
     #[error("cannot {action} `{}`", .path.display())]
@@ -126,9 +148,12 @@ impl StateError {
             | StateError::NotRegular { path }
             | StateError::NotOwned { path, .. }
             | StateError::Accessible { path, .. }
+            | StateError::Writable { path, .. }
             | StateError::UnsafeParent { path, .. }
             | StateError::PathNotUsable { path }
             | StateError::TooLarge { path, .. }
+            | StateError::DamagedLog { path, .. }
+            | StateError::InvalidLine { path }
             | StateError::Io { path, .. }
             | StateError::Unsupported { path } => Some(path),
             StateError::InvalidName { .. } => None,
@@ -147,11 +172,20 @@ impl StateError {
             StateError::Accessible { path, directory, .. } => {
                 Some(format!("run `chmod {} '{}'`", if *directory { "700" } else { "600" }, path.display()))
             }
+            StateError::Writable { path, .. } => Some(format!(
+                "look at what it says; then, if it is yours, run `chmod go-w '{0}'`, else `sudo chown \"$(id -u)\" '{0}'`",
+                path.display()
+            )),
             StateError::UnsafeParent { path, .. } => {
                 Some(format!("choose another directory, or run `chmod go-w '{}'` if it is yours", path.display()))
             }
             StateError::PathNotUsable { .. } => Some("name a directory below your home".into()),
+            StateError::DamagedLog { path, .. } => Some(format!(
+                "`skillgate log verify '{}'` says where; move it away, or name another file",
+                path.display()
+            )),
             StateError::InvalidName { .. }
+            | StateError::InvalidLine { .. }
             | StateError::TooLarge { .. }
             | StateError::Io { .. }
             | StateError::Unsupported { .. } => None,

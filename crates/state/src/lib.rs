@@ -5,7 +5,13 @@
 //! above it were checked, and each later operation goes through its handle, names one component and follows no link. A
 //! reader sees the old file or the new one, whole, at whatever step a writer is killed.
 //!
-//! The crate must not know what the files mean, and must not loosen a check because a file is "only a cache": a compiled
+//! A [`ChainedLog`] is a file of lines that are only ever appended, each naming the hash of the one before it; [`verify`] finds
+//! the first that does not follow.
+//!
+//! A [`TrustStore`] is which folders the user trusts. [`FolderId`] says which folder it is, by what the system and the
+//! repository say and never by what a file of the folder claims.
+//!
+//! Of other files the crate must not know what they mean, and it must not loosen a check because a file is "only a cache": a compiled
 //! component is code. Access control lists and writers with the same user id are outside what it can promise.
 //!
 //! ```
@@ -26,10 +32,13 @@
 
 mod atomic;
 mod error;
+mod guarded;
 mod leftover;
 mod lock;
+mod log;
 mod name;
 mod owner_dir;
+mod trust;
 
 #[cfg(unix)]
 mod unix;
@@ -42,5 +51,13 @@ mod unsupported;
 use unsupported as platform;
 
 pub use error::{NameFault, StateError};
+pub use guarded::read_guarded_ambient;
 pub use lock::Lock;
+pub use log::{
+    ChainedLog, CutLine, Durability, Expectation, Fault, FaultKind, Head, Line, MAX_LINE_BYTES, ParseExpectationError,
+    ParseHeadError, Verdict, verify,
+};
 pub use owner_dir::OwnerDir;
+pub use trust::{
+    DirectoryId, FolderFault, FolderId, Standing, TrustError, TrustRecord, TrustStore, TrustedFile, TrustedSkill,
+};

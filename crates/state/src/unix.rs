@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Permission bits that let group or others in.
 const OTHERS: u32 = 0o077;
+/// Permission bits that let anybody write.
+const WRITE: u32 = 0o222;
 
 /// The handle of a directory that was checked.
 #[derive(Debug)]
@@ -85,6 +87,47 @@ impl DirHandle {
     }
 }
 
+/// Opens a log to append to and to read the end of.
+pub(crate) fn open_log(path: &Path) -> Result<File, StateError> {
+    let flags = OFlags::RDWR
+        | OFlags::APPEND
+        | OFlags::CREATE
+        | OFlags::NOFOLLOW
+        // Without NONBLOCK a fifo would wait for a reader.
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY
+        | OFlags::CLOEXEC;
+    let fd = match fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(fd) => fd,
+        Err(Errno::ISDIR | Errno::NXIO) => return Err(StateError::NotRegular { path: path.to_path_buf() }),
+        Err(error) => return Err(refused(error, "open", path)),
+    };
+    let stat = fs::fstat(&fd).map_err(|error| StateError::io("inspect", path, error))?;
+    if file_type(&stat) != FileType::RegularFile {
+        return Err(StateError::NotRegular { path: path.to_path_buf() });
+    }
+    check_owner(&stat, path)?;
+    let mode = permissions(&stat);
+    // Who may read a log is its owner's choice.
+    if mode & OTHERS & WRITE != 0 {
+        return Err(StateError::Accessible { path: path.to_path_buf(), mode, directory: false });
+    }
+    Ok(File::from(fd))
+}
+
+/// Opens a file that nobody but the user and root can have written; `None` when it is not there.
+pub(crate) fn open_guarded(path: &Path) -> Result<Option<(File, PathBuf)>, StateError> {
+    let Some((fd, real)) = walk::open_file(path)? else { return Ok(None) };
+    let stat = fs::fstat(&fd).map_err(|error| StateError::io("inspect", &real, error))?;
+    if file_type(&stat) != FileType::RegularFile {
+        return Err(StateError::NotRegular { path: real });
+    }
+    match walk::writable_fault(&stat) {
+        Some(reason) => Err(StateError::Writable { path: real, reason }),
+        None => Ok(Some((File::from(fd), real))),
+    }
+}
+
 fn open_checked_dir(parent: &OwnedFd, name: &Path, path: &Path) -> Result<DirHandle, StateError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || fs::openat(parent, name, flags, Mode::empty());
@@ -125,11 +168,16 @@ fn checked_file(fd: OwnedFd, path: &Path) -> Result<File, StateError> {
     Ok(File::from(fd))
 }
 
-fn check_owner_only(stat: &Stat, path: &Path, directory: bool) -> Result<(), StateError> {
+fn check_owner(stat: &Stat, path: &Path) -> Result<(), StateError> {
     let expected = rustix::process::geteuid().as_raw();
-    if stat.st_uid != expected {
-        return Err(StateError::NotOwned { path: path.to_path_buf(), owner: stat.st_uid, expected });
+    if stat.st_uid == expected {
+        return Ok(());
     }
+    Err(StateError::NotOwned { path: path.to_path_buf(), owner: stat.st_uid, expected })
+}
+
+fn check_owner_only(stat: &Stat, path: &Path, directory: bool) -> Result<(), StateError> {
+    check_owner(stat, path)?;
     let mode = permissions(stat);
     if mode & OTHERS != 0 {
         return Err(StateError::Accessible { path: path.to_path_buf(), mode, directory });

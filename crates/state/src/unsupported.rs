@@ -3,7 +3,20 @@
 use crate::StateError;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn open_log(path: &Path) -> Result<File, StateError> {
+    Err(StateError::Unsupported { path: path.to_path_buf() })
+}
+
+/// Nobody can say who wrote a file that is there.
+pub(crate) fn open_guarded(path: &Path) -> Result<Option<(File, PathBuf)>, StateError> {
+    match path.try_exists() {
+        Ok(false) => Ok(None),
+        Ok(true) => Err(StateError::Unsupported { path: path.to_path_buf() }),
+        Err(error) => Err(StateError::io("find", path, error)),
+    }
+}
 
 /// Has no value: opening always says [`StateError::Unsupported`].
 #[derive(Debug)]

@@ -121,7 +121,7 @@ fn a_filter_without_a_grant_transforms_streams_and_sees_no_file() {
     ] {
         let outcome = Case::new(&format!("!`{program}`")).header(header).invoke();
         match &outcome.refusal().reason {
-            RefusalReason::Unmounted { path: named } => assert!(named.ends_with(path), "{program}: {named}"),
+            RefusalReason::Unmounted { path: named, .. } => assert!(named.ends_with(path), "{program}: {named}"),
             other => unreachable!("{program}: {other}"),
         }
         let name = program.split(['|', ';']).nth(1).and_then(|rest| rest.trim().split(' ').next()).expect("a name");

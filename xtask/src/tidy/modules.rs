@@ -10,7 +10,9 @@ pub(super) fn forgotten(texts: &BTreeMap<String, String>, packages: &[Package]) 
     let mut findings = Vec::new();
     for package in packages {
         let inside = format!("{}/", package.directory);
-        let nested: Vec<_> = packages.iter().map(|it| format!("{}/", it.directory)).collect();
+        // A workspace inside another is in no list of packages; its manifest is there.
+        let manifests = texts.keys().filter_map(|path| path.strip_suffix("Cargo.toml")).map(str::to_owned);
+        let nested: Vec<_> = packages.iter().map(|it| format!("{}/", it.directory)).chain(manifests).collect();
         let files: BTreeSet<&str> = texts
             .keys()
             .map(String::as_str)
@@ -115,6 +117,8 @@ mod tests {
             ("tests/part/mod.rs", ""),
             ("tests/ui/no_way.rs", ""),
             ("tests/fixtures/x/src/main.rs", ""),
+            ("fuzz/Cargo.toml", "[workspace]\n"),
+            ("fuzz/fuzz_targets/one.rs", ""),
         ];
         assert_eq!(forgotten_among(&files), Vec::<String>::new());
     }

@@ -17,11 +17,16 @@ pub(crate) fn run(global: &Global, _: &ListVerb) -> Result<Status, Failure> {
     for found in session.diagnostics() {
         text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
     }
+    if let Some(off) = session.skills_off() {
+        text::complain(&format!("skillgate: {off}"));
+    }
     if global.format == Format::Json {
         text::json(&ListOutput { skills })?;
         return Ok(Status::Done);
     }
-    text::human(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
+    if session.skills_off().is_none() {
+        text::human(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
+    }
     Ok(Status::Done)
 }
 

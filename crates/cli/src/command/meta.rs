@@ -16,13 +16,16 @@ pub(crate) fn man() -> Result<Status, Failure> {
     let mut page = Vec::new();
     let mut command = Cli::command();
     command.build();
-    let write = |error| Failure::Io { doing: "writing the manual page".to_owned(), error };
-    clap_mangen::Man::new(command.clone()).render(&mut page).map_err(write)?;
-    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
-        clap_mangen::Man::new(verb.clone()).render(&mut page).map_err(write)?;
-    }
+    pages(&command, &mut page).map_err(|error| Failure::Io { doing: "writing the manual page".to_owned(), error })?;
     text::data(&String::from_utf8_lossy(&page));
     Ok(Status::Done)
+}
+
+/// The page of a command and those of its verbs, each under its own title.
+fn pages(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_uppercase();
+    clap_mangen::Man::new(command.clone()).title(title).render(out)?;
+    command.get_subcommands().filter(|verb| verb.get_name() != "help").try_for_each(|verb| pages(verb, out))
 }
 
 pub(crate) fn schema(of: SchemaOf) -> Result<Status, Failure> {

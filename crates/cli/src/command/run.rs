@@ -24,8 +24,8 @@ pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
     } else if !verb.arguments.is_empty() {
         request = request.arguments(quoted(&verb.arguments));
     }
-    let plan = session.plan(&request)?;
     if verb.dry_run {
+        let plan = session.plan(&request)?;
         let objection = plan.objection();
         let output = planned(&plan);
         if global.format == Format::Json {
@@ -35,6 +35,7 @@ pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
         }
         return objection.map_or(Ok(Status::Done), |objection| Err(objection.into()));
     }
+    let plan = session.prepare(&request)?;
     let position = plan.positions();
     let decision = decision(&plan);
     let invocation = session.run(plan)?;
@@ -75,6 +76,7 @@ fn report(global: &Global, diagnostics: &[Diagnostic]) {
 fn decision(plan: &InvocationPlan<'_>) -> String {
     match &plan.decision {
         Ok(SkillDecision::ByRule(rule)) => rule.to_string(),
+        Ok(SkillDecision::Agreed { because }) => format!("allow ({because}, agreed to)"),
         Ok(SkillDecision::OnlySafeProperties) => "allow (only safe properties)".to_owned(),
         Err(refusal) => format!("deny ({refusal})"),
     }

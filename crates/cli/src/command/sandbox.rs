@@ -1,14 +1,16 @@
 //! `skillgate sandbox run -- PROGRAM`
 
 use crate::args::{Global, SandboxRunVerb};
+use crate::audit;
 use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{CommandOutput, SandboxRunOutput};
+use crate::policy;
 use crate::sink::{PassThrough, standard_input};
 use crate::text;
-use skillgate_exec::{Completion, Executor as _, Mounts, Output, Program, Run, Scene, Streams};
+use skillgate_exec::{AuditContext, Completion, Executor as _, Mounts, Output, Program, Run, Scene, Streams, Trail};
 use skillgate_loader::project_ambient;
-use skillgate_policy::{Authority, Defaults, Gate, builtin_limits};
+use skillgate_policy::{Authority, Gate, Invoker};
 use std::io;
 
 pub(crate) fn run(global: &Global, verb: &SandboxRunVerb) -> Result<Status, Failure> {
@@ -38,13 +40,13 @@ pub(crate) fn run(global: &Global, verb: &SandboxRunVerb) -> Result<Status, Fail
 }
 
 fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure> {
-    let limits = builtin_limits();
+    let policy = policy::in_force(global)?.policy;
+    let limits = policy.limits();
     let source = match verb.program.as_slice() {
         [program] => program.clone(),
         words => words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" "),
     };
-    let host = context::with_writing(&context::host(global, Defaults::Nothing)?, &verb.write)?;
-    let gate = Gate::new(Authority::of(host));
+    let gate = Gate::new(Authority::of(policy.host_of_run(context::writing(&verb.write)?)));
     let program = Program::from_text(&source, &limits).map_err(|error| Failure::Program {
         reason: error.reason,
         source_text: source.clone(),
@@ -62,12 +64,15 @@ fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure
         ("TZ", "UTC"),
         ("CLAUDE_PROJECT_DIR", &root),
     ];
+    let typed = AuditContext { invoker: Some(Invoker::User), ..AuditContext::default() };
     let scene = Scene {
         mounts,
         directory: project.path.to_string_lossy().into_owned(),
         environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        trail: Trail::new(audit::sink(global, &policy)?, typed),
+        asker: None,
     };
-    let shell = context::shell(global)?;
+    let shell = context::shell(global, &policy)?;
     let run = Run::start(limits);
     let streams = Streams {
         stdin: standard_input(&run),

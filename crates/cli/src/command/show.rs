@@ -24,6 +24,9 @@ pub(crate) fn run(global: &Global, verb: &ShowVerb) -> Result<Status, Failure> {
 }
 
 fn show(session: &Session, name: &str) -> Result<ShowOutput, Failure> {
+    if let Some(off) = session.skills_off() {
+        return Err(off.into());
+    }
     let entry = match session.catalogue().lookup(name) {
         Lookup::Found(entry) => entry,
         Lookup::Broken(failure) => return Err(InvokeError::Unreadable(Box::new(failure.clone())).into()),

@@ -5,16 +5,30 @@ mod check;
 mod diagnostic;
 mod frontmatter;
 mod list;
+mod log;
+mod policy;
+mod policy_file;
 mod run;
 mod show;
+mod trust;
 
 pub(crate) use check::{CheckOutput, CheckedFile};
 pub(crate) use diagnostic::DiagnosticOutput;
 pub(crate) use list::{ListOutput, SkillOutput};
+pub(crate) use log::LogVerifyOutput;
+pub(crate) use policy::{
+    ExplainedOutput, ImportNoteOutput, ImportedOutput, MistakeOutput, PlaceOutput, PolicyCheckOutput,
+    PolicyExplainOutput, PolicyFileOutput, PolicyImportOutput, PolicyRuleOutput, PolicyShowOutput, RuleOutput,
+    SettingOutput,
+};
 pub(crate) use run::{
     AuthorityOutput, CaveatOutput, CommandOutput, InjectionOutput, MessageOutput, RunOutput, WordOutput,
 };
 pub(crate) use show::{FileOutput, ShowOutput};
+pub(crate) use trust::{
+    AsksOutput, ChangeOutput, FileChangeOutput, TrustAddOutput, TrustListOutput, TrustRemoveOutput, TrustReviewOutput,
+    TrustedFolderOutput, TrustedSkillOutput,
+};
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -53,7 +67,18 @@ pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
         SchemaOf::Run => generator.into_root_schema_for::<RunOutput>(),
         SchemaOf::Check => generator.into_root_schema_for::<CheckOutput>(),
         SchemaOf::SandboxRun => generator.into_root_schema_for::<SandboxRunOutput>(),
+        SchemaOf::LogVerify => generator.into_root_schema_for::<LogVerifyOutput>(),
+        SchemaOf::AuditRecord => generator.into_root_schema_for::<skillgate_runtime::AuditRecord>(),
         SchemaOf::Error => generator.into_root_schema_for::<ErrorOutput>(),
         SchemaOf::Frontmatter => generator.into_root_schema_for::<frontmatter::FrontmatterInput>(),
+        SchemaOf::TrustAdd => generator.into_root_schema_for::<TrustAddOutput>(),
+        SchemaOf::TrustList => generator.into_root_schema_for::<TrustListOutput>(),
+        SchemaOf::TrustRemove => generator.into_root_schema_for::<TrustRemoveOutput>(),
+        SchemaOf::TrustReview => generator.into_root_schema_for::<TrustReviewOutput>(),
+        SchemaOf::PolicyFile => policy_file::schema(),
+        SchemaOf::PolicyShow => generator.into_root_schema_for::<PolicyShowOutput>(),
+        SchemaOf::PolicyExplain => generator.into_root_schema_for::<PolicyExplainOutput>(),
+        SchemaOf::PolicyCheck => generator.into_root_schema_for::<PolicyCheckOutput>(),
+        SchemaOf::PolicyImport => generator.into_root_schema_for::<PolicyImportOutput>(),
     }
 }

@@ -41,13 +41,47 @@ impl World {
         std::fs::write(path, text).expect("a file");
     }
 
+    /// The administrator's directory: the world's own when it has one.
+    fn managed(&self) -> PathBuf {
+        let own = self.path("managed");
+        if own.exists() { own } else { PathBuf::from("/nonexistent") }
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store");
+        self.command_in(&shared_store(), arguments)
+    }
+
+    /// The command with a store that no other test uses; [`World::own_store`] makes it.
+    pub(crate) fn in_own_store(&self, arguments: &[&str]) -> Command {
+        self.command_in(&self.path("store"), arguments)
+    }
+
+    /// Makes a store of the world's own, with the compiled components of the shared one: compiling takes longer than the test.
+    pub(crate) fn own_store(&self) {
+        let compiled = self.run(&["--allow", "Bash(cat:*)", "sandbox", "run", "--", "cat"]);
+        assert_eq!(compiled.status, 0, "{}", compiled.stderr);
+        let (from, to) = (shared_store().join("components"), self.path("store/components"));
+        std::fs::create_dir_all(&to).expect("a directory");
+        #[cfg(unix)]
+        for directory in [self.path("store"), to.clone()] {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700)).expect("a mode");
+        }
+        for entry in std::fs::read_dir(from).expect("the components").flatten() {
+            if !entry.file_name().to_string_lossy().starts_with('.') {
+                std::fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy");
+            }
+        }
+    }
+
+    fn command_in(&self, store: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_skillgate"));
         command
             .env_clear()
             .env("HOME", self.path("home"))
-            .args(["--managed", "/nonexistent", "--store"])
+            .arg("--managed")
+            .arg(self.managed())
+            .arg("--store")
             .arg(store)
             .args(arguments)
             .current_dir(self.path("project"))
@@ -67,6 +101,10 @@ impl World {
         validate(schema, &value);
         (ran.status, value)
     }
+}
+
+fn shared_store() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("store")
 }
 
 pub(crate) fn ran(output: Output) -> Ran {

@@ -1,10 +1,15 @@
 //! The command as its users meet it: what it prints, where, and how it exits.
 #![expect(clippy::disallowed_methods, reason = "tests make files and start the command they test")]
 
+mod audit;
 mod check;
+mod check_paths;
 mod fixture;
 mod list_and_show;
+mod policy;
+mod policy_verbs;
 mod run;
 mod sandbox;
 mod schemas;
+mod trust;
 mod usage;

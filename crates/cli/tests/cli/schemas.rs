@@ -5,7 +5,26 @@ use serde_json::Value;
 #[test]
 fn committed_schemas_are_up_to_date() {
     let world = World::new("");
-    for name in ["list", "show", "run", "check", "sandbox-run", "error", "frontmatter"] {
+    for name in [
+        "list",
+        "show",
+        "run",
+        "check",
+        "sandbox-run",
+        "log-verify",
+        "audit-record",
+        "error",
+        "frontmatter",
+        "trust-add",
+        "trust-list",
+        "trust-remove",
+        "trust-review",
+        "policy-file",
+        "policy-show",
+        "policy-explain",
+        "policy-check",
+        "policy-import",
+    ] {
         let ran = world.run(&["schema", name]);
         let generated: Value = serde_json::from_str(&ran.stdout).expect("a schema is JSON");
         assert_eq!(generated, schema(name), "{name}: run `cargo xtask docs`");

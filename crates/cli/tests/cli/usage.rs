@@ -47,6 +47,32 @@ fn completions_and_manual_are_printed() {
 }
 
 #[test]
+fn every_page_of_the_manual_has_its_own_title() {
+    let man = World::new("").run(&["man"]).stdout;
+    let titles: Vec<&str> = man.lines().filter_map(|line| line.strip_prefix(".TH ")?.split(' ').next()).collect();
+    for title in ["SKILLGATE", "SKILLGATE-LIST", "SKILLGATE-CHECK", "SKILLGATE-SANDBOX", "SKILLGATE-SANDBOX-RUN"] {
+        assert_eq!(titles.iter().filter(|found| **found == title).count(), 1, "{title}: {titles:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_json_where_json_was_asked_for() {
+    let world = World::new("");
+    for arguments in [
+        &["--format", "json", "list", "--nonsense"][..],
+        &["check", "--format=json"],
+        &["--format", "json", "check", "--export", "x"],
+    ] {
+        let ran = world.run(arguments);
+        let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect("the failure is JSON");
+        crate::fixture::validate("error", &error);
+        assert_eq!((ran.status, &error["code"]), (2, &"usage".into()), "{error:#}");
+        assert!(error["message"].as_str().is_some_and(|text| text.contains("--")), "{error:#}");
+    }
+    assert!(world.run(&["list", "--nonsense"]).stderr.starts_with("error: "), "people are told as before");
+}
+
+#[test]
 fn a_project_that_is_not_there_exits_3() {
     let world = World::new("@ project/file\ntext");
     for (project, says) in [("/no/such/place", "no directory"), ("file", "not a directory")] {

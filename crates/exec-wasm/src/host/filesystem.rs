@@ -214,7 +214,8 @@ impl Guest {
 
     /// The refusal for a path that a command without sight named.
     fn unmounted(&self, path: &str) -> FsError {
-        let refusal = Approved::unmounted_refusal(&self.vector, &format!("/{}", path.trim_start_matches('/')));
+        let path = format!("/{}", path.trim_start_matches('/'));
+        let refusal = Approved::unmounted_refusal(&self.vector, &path, &self.withheld);
         FsError::trap(Ended::Refused(Box::new(refusal)))
     }
 

@@ -6,11 +6,11 @@ mod expand;
 mod function;
 mod glob;
 mod redirect;
+mod regex;
 mod script;
 mod simple;
 mod test;
 
-use crate::audit::AuditSink;
 use crate::backend::{Backend, RunError};
 use crate::executor::Scene;
 use crate::run::{Bound, Run, Stop};
@@ -39,7 +39,6 @@ const VARIABLES_TIMES: u64 = 2;
 pub(crate) struct Shared<'a> {
     pub(crate) gate: &'a Gate,
     pub(crate) backends: &'a [Arc<dyn Backend>],
-    pub(crate) audit: &'a dyn AuditSink,
     pub(crate) scene: &'a Scene,
     pub(crate) run: &'a Arc<Run>,
     pub(crate) holes: &'a [Hole],

@@ -1,9 +1,9 @@
 use super::expand::Expanded;
 use super::{Eval, Flow, Io, Shell, Variable, builtin, resolve, stopped, system_command};
-use crate::audit::AuditEvent;
+use crate::audit::{AuditEvent, AuditFailure};
 use crate::backend::{Job, RunError};
 use crate::executor::CommandRecord;
-use skillgate_policy::{Approved, CommandRequest, Provenance, Provider, Sight, Word};
+use skillgate_policy::{Approved, CommandRequest, Effect, Provenance, Provider, Sight, Word};
 use skillgate_shell::SimpleCommand;
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -82,30 +82,15 @@ impl Shell<'_> {
             self.decided_by = Some(vector);
             return Ok(Flow::Next);
         }
-        let approved = match self.shared.gate.approve(CommandRequest { words, provider }) {
-            Ok(approved) => approved,
-            Err(refusal) => {
-                let event = AuditEvent::Decision {
-                    vector,
-                    decision: refusal.reason.effect().to_string(),
-                    rule: refusal.reason.rule(),
-                };
-                self.record(&event)?;
-                return Err(RunError::from(refusal).into());
-            }
-        };
+        let approved = self.approve(&vector, &words, provider)?;
         let rule = approved.rule().to_owned();
-        self.record(&AuditEvent::Decision {
-            vector: vector.clone(),
-            decision: "allow".to_owned(),
-            rule: rule.clone(),
-        })?;
+        self.record(&AuditEvent::Command { vector: vector.clone(), decision: Effect::Allow, rule: rule.clone() })?;
         let Some(io) = self.redirected(&command.redirects, io)? else {
             self.decided_by = Some(vector);
             return Ok(Flow::Next);
         };
         if let (Sight::StreamsOnly, Some(path)) = (approved.sight(), &io.stdin_file) {
-            return Err(RunError::from(Approved::unmounted_refusal(&vector, path)).into());
+            return Err(RunError::from(Approved::unmounted_refusal(&vector, path, approved.withheld())).into());
         }
         let index = self.note(&vector, rule, backend);
         let started = Instant::now();
@@ -139,10 +124,10 @@ impl Shell<'_> {
             }
         };
         let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let (status, error) = match &result {
+        let (status, failure) = match &result {
             Ok(_) => (Some(self.status), None),
             Err(super::Abort::Exit(status)) => (Some(*status), None),
-            Err(super::Abort::Run(error)) => (None, Some(error.to_string())),
+            Err(super::Abort::Run(error)) => (None, Some(AuditFailure::from(error))),
         };
         let mut records = self.shared.records.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(record) = index.and_then(|index| records.list.get_mut(index)) {
@@ -151,8 +136,36 @@ impl Shell<'_> {
         }
         drop(records);
         self.decided_by = Some(vector.clone());
-        self.record(&AuditEvent::Command { vector, backend, status, error, duration_us })?;
+        self.record(&AuditEvent::CommandEnd { vector, backend, status, failure, duration_us })?;
         result
+    }
+
+    /// Has the gate decide, and asks somebody where a rule wants it.
+    fn approve(&self, vector: &[String], words: &[Word], provider: Provider) -> Result<Approved, RunError> {
+        let mut asked = Vec::new();
+        loop {
+            let refusal = match self.shared.gate.approve(CommandRequest { words: words.to_vec(), provider }) {
+                Ok(approved) => return Ok(approved),
+                Err(refusal) => refusal,
+            };
+            let error = match (refusal.asking().cloned(), &self.shared.scene.asker) {
+                // Each rule asks once, so that this ends.
+                (Some(rule), Some(asker)) if !asked.contains(&rule) => {
+                    asked.push(rule);
+                    // The time that somebody takes to think is not the program's.
+                    match self.shared.run.not_counting(|| asker.ask(vector, refusal)) {
+                        Ok(()) => continue,
+                        Err(error) => error,
+                    }
+                }
+                _ => RunError::from(refusal),
+            };
+            if let RunError::Refused(refusal) = &error {
+                let (decision, rule) = (refusal.reason.effect(), refusal.reason.rule());
+                self.record(&AuditEvent::Command { vector: vector.to_vec(), decision, rule })?;
+            }
+            return Err(error);
+        }
     }
 
     /// Keeps a command for the report, as long as the report stays within its bounds.
@@ -190,8 +203,7 @@ impl Shell<'_> {
     }
 
     fn record(&self, event: &AuditEvent) -> Result<(), RunError> {
-        let doing = || "writing the audit record".to_owned();
-        self.shared.audit.record(event).map_err(|reason| RunError::Host { doing: doing(), reason })
+        Ok(self.shared.scene.trail.record(event)?)
     }
 
     /// The exported variables, with the assignments before the command.

@@ -1,7 +1,8 @@
 //! `test`, `[` and `[[`.
 
-use super::{Eval, Flow, Io, Shell};
+use super::{Abort, Eval, Flow, Io, Shell};
 use cap_std::fs::Metadata;
+use skillgate_shell::arithmetic;
 use skillgate_shell::{BinaryTest, Conditional, ConditionalKind, UnaryTest};
 
 /// `test` and `[`: the status is left in the shell; 2 for words that are no test.
@@ -96,7 +97,7 @@ impl Words<'_, '_, '_> {
                 let holds = self.any()?;
                 self.next_is(")").then_some(holds)
             }
-            [operator, operand, ..] => match unary(operator) {
+            [operator, operand, ..] => match UnaryTest::of_operator(operator) {
                 Some(test) => {
                     self.at += 2;
                     Some(self.shell.holds(test, operand))
@@ -111,45 +112,9 @@ impl Words<'_, '_, '_> {
     }
 }
 
-fn unary(operator: &str) -> Option<UnaryTest> {
-    Some(match operator {
-        "-e" | "-a" => UnaryTest::Exists,
-        "-f" => UnaryTest::RegularFile,
-        "-d" => UnaryTest::Directory,
-        "-h" | "-L" => UnaryTest::SymbolicLink,
-        "-p" => UnaryTest::Fifo,
-        "-S" => UnaryTest::Socket,
-        "-b" => UnaryTest::BlockDevice,
-        "-c" => UnaryTest::CharacterDevice,
-        "-s" => UnaryTest::SizeAboveZero,
-        "-r" => UnaryTest::Readable,
-        "-w" => UnaryTest::Writable,
-        "-x" => UnaryTest::Executable,
-        "-t" => UnaryTest::Terminal,
-        "-v" => UnaryTest::VariableSet,
-        "-z" => UnaryTest::Empty,
-        "-n" => UnaryTest::NotEmpty,
-        _ => return None,
-    })
-}
-
+/// The operators of `[`: those of `[[` without the regular expression.
 fn binary(operator: &str) -> Option<BinaryTest> {
-    Some(match operator {
-        "=" | "==" => BinaryTest::Matches,
-        "!=" => BinaryTest::DoesNotMatch,
-        "<" => BinaryTest::Before,
-        ">" => BinaryTest::After,
-        "-eq" => BinaryTest::Equal,
-        "-ne" => BinaryTest::NotEqual,
-        "-lt" => BinaryTest::Less,
-        "-le" => BinaryTest::LessOrEqual,
-        "-gt" => BinaryTest::Greater,
-        "-ge" => BinaryTest::GreaterOrEqual,
-        "-nt" => BinaryTest::Newer,
-        "-ot" => BinaryTest::Older,
-        "-ef" => BinaryTest::SameFile,
-        _ => return None,
-    })
+    BinaryTest::of_operator(operator).filter(|test| *test != BinaryTest::Regex)
 }
 
 impl Shell<'_> {
@@ -181,14 +146,36 @@ impl Shell<'_> {
                 match test {
                     BinaryTest::Matches => self.matches(right, &left, io)?,
                     BinaryTest::DoesNotMatch => !self.matches(right, &left, io)?,
+                    BinaryTest::Regex => {
+                        let right = self.pieces(right, io)?;
+                        self.matches_regex(&right, &left, io)?
+                    }
                     test => {
                         let right = self.text(right, io)?;
-                        // Both sides of a number test that are no numbers make it fail, as in bash with a message.
-                        self.compare(*test, &left, &right).unwrap_or(false)
+                        match test.on_numbers() {
+                            Some(holds) => {
+                                let (left, right) = (self.number(&left, io)?, self.number(&right, io)?);
+                                holds(&left, &right)
+                            }
+                            None => self.compare(*test, &left, &right).unwrap_or(false),
+                        }
                     }
                 }
             }
         })
+    }
+
+    /// A side of a number test of `[[`, which is arithmetic.
+    fn number(&mut self, text: &str, io: &Io) -> Eval<i64> {
+        match arithmetic::parse(text, self.shared.run.limits().depth as usize) {
+            Ok(expr) if text.trim().is_empty() => drop(expr),
+            Ok(expr) => return self.arithmetic(&expr, io),
+            Err(error) => {
+                self.complain(io, &format!("[[: {text}: {error}"))?;
+                return Err(Abort::Exit(1));
+            }
+        }
+        Ok(0)
     }
 
     fn metadata(&self, path: &str, follow: bool) -> Option<Metadata> {
@@ -218,7 +205,9 @@ impl Shell<'_> {
 
     /// `None` when a number test has a side that is no number.
     fn compare(&self, test: BinaryTest, left: &str, right: &str) -> Option<bool> {
-        let numbers = || Some((left.trim().parse::<i64>().ok()?, right.trim().parse::<i64>().ok()?));
+        if let Some(holds) = test.on_numbers() {
+            return Some(holds(&left.trim().parse().ok()?, &right.trim().parse().ok()?));
+        }
         let times = || {
             let modified = |path| self.metadata(path, true).and_then(|m| m.modified().ok());
             (modified(left), modified(right))
@@ -228,20 +217,14 @@ impl Shell<'_> {
             BinaryTest::DoesNotMatch => left != right,
             BinaryTest::Before => left < right,
             BinaryTest::After => left > right,
-            BinaryTest::Equal => numbers().map(|(l, r)| l == r)?,
-            BinaryTest::NotEqual => numbers().map(|(l, r)| l != r)?,
-            BinaryTest::Less => numbers().map(|(l, r)| l < r)?,
-            BinaryTest::LessOrEqual => numbers().map(|(l, r)| l <= r)?,
-            BinaryTest::Greater => numbers().map(|(l, r)| l > r)?,
-            BinaryTest::GreaterOrEqual => numbers().map(|(l, r)| l >= r)?,
             BinaryTest::Newer => matches!(times(), (Some(l), Some(r)) if l > r) || matches!(times(), (Some(_), None)),
             BinaryTest::Older => matches!(times(), (Some(l), Some(r)) if l < r) || matches!(times(), (None, Some(_))),
             BinaryTest::SameFile => {
                 let same = |l: &Metadata, r: &Metadata| identity(l).is_some() && identity(l) == identity(r);
                 self.metadata(left, true).zip(self.metadata(right, true)).is_some_and(|(l, r)| same(&l, &r))
             }
-            // Programs with `=~` are refused before anything runs.
-            BinaryTest::Regex => return None,
+            // `[` has no `=~`, and `[[` does not come here with it.
+            _ => return None,
         })
     }
 }

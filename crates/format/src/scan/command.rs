@@ -1,11 +1,12 @@
 //! Commands that run what no one can read in the file.
 
 use super::MAX_FINDINGS;
-use super::program::{Origin, Run, runs};
-use crate::lines::lines;
-use crate::markdown::scan as markdown;
-use crate::template::{Template, TemplateOptions};
-use skillgate_core::{Code, Diagnostic, Frontmatter, Profile, Severity, Span};
+use super::program::{Origin, Run, may_run, runs};
+use crate::lines::{Line, lines};
+use crate::markdown::Markdown;
+use crate::template::injections;
+use memchr::{memchr2, memrchr2};
+use skillgate_core::{Code, Diagnostic, Severity, Span};
 
 /// Characters of base64 that are a blob; keys, digests and identifiers are shorter.
 const BLOB: usize = 200;
@@ -30,9 +31,8 @@ const DECODERS: [&str; 10] = [
 /// Reports commands in injections, which run when the skill is invoked, as errors, and those in other text, which a model may
 /// run, as warnings. Outside injections a command that fetches from a named host over `https` is an installer's usual line
 /// and not reported: about one ordinary skill in a hundred has one.
-pub(super) fn scan(body: &str, frontmatter: &Frontmatter, found: &mut Vec<Diagnostic>) {
-    let template = Template::parse(body, &TemplateOptions::new(Profile::Safe, frontmatter));
-    let injections = template.injections();
+pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>) {
+    let injections = injections(body, markdown);
     let mut reported = 0;
     let mut report = |run: Run, severity: Severity| {
         let shown = severity == Severity::Error || run.origin != Origin::NamedHost;
@@ -41,15 +41,15 @@ pub(super) fn scan(body: &str, frontmatter: &Frontmatter, found: &mut Vec<Diagno
             found.push(finding(run, severity));
         }
     };
-    for site in injections {
-        for run in runs(&site.source) {
-            report(run.shifted(site.source_start), Severity::Error);
+    for (_, source) in &injections {
+        for run in runs(&body[source.range()]) {
+            report(run.shifted(source.start), Severity::Error);
         }
     }
     // What an injection runs is reported as such.
     let injected = |span: Span| {
-        let after = injections.partition_point(|site| site.span.end <= span.start);
-        injections.get(after).is_some_and(|site| site.span.start < span.end)
+        let after = injections.partition_point(|(whole, _)| whole.end <= span.start);
+        injections.get(after).is_some_and(|(whole, _)| whole.start < span.end)
     };
     let mut other = |run: Run| {
         if !injected(run.span) {
@@ -57,7 +57,7 @@ pub(super) fn scan(body: &str, frontmatter: &Frontmatter, found: &mut Vec<Diagno
         }
     };
     let mut at = 0;
-    for fence in markdown(body).fences {
+    for fence in &markdown.fences {
         prose(body, Span::new(at, fence.whole.start), &mut other);
         for run in runs(&body[fence.content.range()]) {
             other(run.shifted(fence.content.start));
@@ -89,9 +89,12 @@ fn finding(run: Run, severity: Severity) -> Diagnostic {
 
 /// Looks through prose line by line, piece by piece between backticks.
 fn prose(body: &str, span: Span, report: &mut impl FnMut(Run)) {
-    for line in lines(body, span) {
+    let mut next = span.start;
+    while let Some(skip) = memchr2(b'|', b'(', &body.as_bytes()[next..span.end]) {
+        let line = line_around(body, span, next, next + skip);
+        next = line.next;
         let content = line.text(body);
-        if !content.contains(['|', '(']) {
+        if !may_run(content) {
             continue;
         }
         // In a table a bar separates cells; only code spans are read.
@@ -106,16 +109,31 @@ fn prose(body: &str, span: Span, report: &mut impl FnMut(Run)) {
     }
 }
 
+/// The line of `body[span]` that holds the byte at `at`; the line starts at `from` or behind it.
+fn line_around(body: &str, span: Span, from: usize, at: usize) -> Line {
+    let before = memrchr2(b'\n', b'\r', &body.as_bytes()[from..at]);
+    let start = before.map_or(from, |length| from + length + 1);
+    lines(body, Span::new(start, span.end)).next().unwrap_or(Line { start, end: span.end, next: span.end })
+}
+
 /// Reports long encoded texts beside what decodes them.
 fn blobs(body: &str, found: &mut Vec<Diagnostic>) {
     let bytes = body.as_bytes();
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let mut reported = 0;
-    let mut at = 0;
+    // A text that is long enough reaches over one of these places.
+    let (mut start, mut at) = (0, BLOB);
     while at < bytes.len() && reported < MAX_FINDINGS {
-        let length = bytes[at..].iter().take_while(|byte| is_base64(byte)).count();
-        let span = Span::new(at, at + length);
-        at = span.end + 1;
+        let before = bytes[start..=at].iter().rev().take_while(|byte| is_base64(byte)).count();
+        if before == 0 {
+            at += BLOB + 1;
+            continue;
+        }
+        let after = bytes[at + 1..].iter().take_while(|byte| is_base64(byte)).count();
+        let length = before + after;
+        let span = Span::new(at + 1 - before, at + 1 + after);
+        start = span.end;
+        at = span.end + BLOB + 1;
         if length <= BLOB {
             continue;
         }

@@ -2,7 +2,8 @@
 
 use super::MAX_FINDINGS;
 use crate::lines::lines;
-use crate::markdown::{Markdown, scan as markdown};
+use crate::markdown::Markdown;
+use memchr::memmem;
 use skillgate_core::{Code, Diagnostic, Span};
 
 /// Words of a comment that are looked at; orders are short.
@@ -13,11 +14,12 @@ const REACH: usize = 6;
 
 /// Reports HTML comments and Markdown's reference comments (`[//]: # (…)`) that give orders. Comments in code are shown and
 /// hide nothing.
-pub(super) fn scan(body: &str, found: &mut Vec<Diagnostic>) {
-    if !body.contains("<!--") && !body.contains("]: ") {
+pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>) {
+    let holds = |sign: &str| memmem::find(body.as_bytes(), sign.as_bytes()).is_some();
+    if !holds("<!--") && !holds("]: ") {
         return;
     }
-    let Markdown { fences, spans } = markdown(body);
+    let Markdown { fences, spans } = markdown;
     let mut code: Vec<Span> =
         fences.iter().map(|fence| fence.whole).chain(spans.iter().map(|span| span.whole)).collect();
     code.sort_by_key(|span| span.start);

@@ -3,14 +3,14 @@
 use super::MAX_FINDINGS;
 use crate::document::Document;
 use crate::lines::lines;
-use crate::markdown::{Markdown, scan as markdown};
+use crate::markdown::Markdown;
 use skillgate_core::{Code, Diagnostic, Field, Span};
 
 /// What stands in templates where a tool belongs.
 const STAND_INS: [&str; 6] = ["TODO", "FIXME", "TBD", "XXX", "CHANGEME", "PLACEHOLDER"];
 
 /// Reports both.
-pub(super) fn scan(document: &Document, found: &mut Vec<Diagnostic>) {
+pub(super) fn scan(document: &Document, markdown: &Markdown, found: &mut Vec<Diagnostic>) {
     let Some(tools) = document.frontmatter().allowed_tools.present() else { return };
     for tool in tools.iter().filter(|tool| is_stand_in(&tool.value)).take(MAX_FINDINGS) {
         // The reader has reported what it knows as a template's leftover.
@@ -26,7 +26,7 @@ pub(super) fn scan(document: &Document, found: &mut Vec<Diagnostic>) {
         }
     }
     let Some(wide) = tools.iter().find(|tool| is_whole_shell(&tool.value)) else { return };
-    if !shows_commands(&document.body()) {
+    if !shows_commands(&document.body(), markdown) {
         found.push(wide_grant(wide));
     }
 }
@@ -62,8 +62,7 @@ fn is_whole_shell(tool: &str) -> bool {
 
 /// Whether the body holds anything that could be a command: a fence, an injection, or a code span of more than one word or
 /// with a path.
-fn shows_commands(body: &str) -> bool {
-    let Markdown { fences, spans } = markdown(body);
+fn shows_commands(body: &str, Markdown { fences, spans }: &Markdown) -> bool {
     let content = |span: Span| span.slice(body).unwrap_or_default().trim_matches(['`', ' ']);
     !fences.is_empty()
         || spans.iter().any(|span| span.injection.is_some() || content(span.whole).contains([' ', '/']))

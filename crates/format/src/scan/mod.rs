@@ -6,12 +6,14 @@
 
 mod command;
 mod comment;
+mod glued;
 mod grant;
 mod program;
 mod secret;
 mod unseen;
 
 use crate::document::Document;
+use crate::markdown::scan as markdown;
 use skillgate_core::{Diagnostic, Span};
 
 /// Places that one rule reports in one file; the rest would say the same.
@@ -34,11 +36,13 @@ pub fn scan(document: &Document) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     unseen::scan(document.source(), &mut found);
     secret::scan(document.source(), &mut found);
-    grant::scan(document, &mut found);
     let body = document.body();
+    let markdown = markdown(&body);
+    grant::scan(document, &markdown, &mut found);
     let from = found.len();
-    comment::scan(&body, &mut found);
-    command::scan(&body, document.frontmatter(), &mut found);
+    comment::scan(&body, &markdown, &mut found);
+    command::scan(&body, &markdown, &mut found);
+    glued::scan(&body, &markdown, &mut found);
     for finding in &mut found[from..] {
         finding.span = finding.span.map(|span| document.source_span(span));
     }

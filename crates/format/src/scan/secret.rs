@@ -1,6 +1,7 @@
 //! Credentials by their published shapes.
 
 use super::MAX_FINDINGS;
+use memchr::{memchr3_iter, memmem};
 use skillgate_core::{Code, Diagnostic, Span};
 
 /// A kind of credential: a fixed beginning and a tail of a known alphabet and length.
@@ -17,6 +18,9 @@ struct Shape {
 const fn shape(kind: &'static str, prefix: &'static str, alphabet: fn(u8) -> bool, tail: (usize, usize)) -> Shape {
     Shape { kind, prefix, alphabet, tail, mixed: false }
 }
+
+/// What the block of a private key begins with.
+const PRIVATE_KEY: &[u8] = b"-----BEGIN ";
 
 const LONG: usize = 400;
 
@@ -62,7 +66,8 @@ const PLACEHOLDERS: [&str; 13] = [
 /// Reports credentials in `source`. The message never holds one.
 pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
     let mut reported = 0;
-    for shape in &SHAPES {
+    let (present, key) = present(source);
+    for (shape, _) in SHAPES.iter().zip(present).filter(|(_, present)| *present) {
         for (at, _) in source.match_indices(shape.prefix) {
             if reported == MAX_FINDINGS {
                 return;
@@ -73,7 +78,10 @@ pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-    for (at, _) in source.match_indices("-----BEGIN ") {
+    if !key {
+        return;
+    }
+    for at in memmem::find_iter(source.as_bytes(), PRIVATE_KEY) {
         if reported == MAX_FINDINGS {
             return;
         }
@@ -82,6 +90,30 @@ pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
             found.push(secret("a private key", span));
         }
     }
+}
+
+/// Which of the beginnings stand in the text, and whether that of a private key does, in one pass: every one holds `_`, `-` or `A`, and few other words have these
+/// behind, or before, the letters that the beginnings have there.
+fn present(source: &str) -> ([bool; SHAPES.len()], bool) {
+    let bytes = source.as_bytes();
+    let mut present = [false; SHAPES.len()];
+    let mut key = false;
+    for at in memchr3_iter(b'_', b'-', b'A', bytes) {
+        key |= bytes[at..].starts_with(PRIVATE_KEY);
+        let likely = match bytes[at] {
+            b'A' => matches!(bytes.get(at + 1), Some(b'K' | b'S' | b'I')),
+            _ => at > 0 && matches!(bytes[at - 1], b'a'..=b'b' | b'f' | b'i' | b'k' | b'm' | b'o'..=b'p' | b'r'..=b'u'),
+        };
+        if !likely {
+            continue;
+        }
+        for (shape, present) in SHAPES.iter().zip(&mut present) {
+            let anchor = shape.prefix.bytes().position(|byte| matches!(byte, b'_' | b'-' | b'A'));
+            let start = anchor.and_then(|anchor| at.checked_sub(anchor));
+            *present |= start.is_some_and(|start| bytes[start..].starts_with(shape.prefix.as_bytes()));
+        }
+    }
+    (present, key)
 }
 
 fn secret(kind: &str, span: Span) -> Diagnostic {
@@ -165,4 +197,20 @@ fn private_key(source: &str, at: usize) -> Option<Span> {
     }
     let real = material.len() >= KEY_MATERIAL && is_mixed(&material) && !is_made_up(&material);
     real.then(|| Span::new(at, start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_beginning_is_seen_wherever_it_stands() {
+        for (index, shape) in SHAPES.iter().enumerate() {
+            for text in [shape.prefix.to_owned(), format!("x-A_{}y", shape.prefix), format!("AAKI {}", shape.prefix)] {
+                assert!(present(&text).0[index], "{text}");
+            }
+        }
+        assert_eq!(present("snake_case, a list-item, All A_B - and \u{e4}_"), ([false; SHAPES.len()], false));
+        assert!(present("- a\n------BEGIN PRIVATE").1);
+    }
 }

@@ -1,6 +1,7 @@
 //! Text that no one sees, and text that is shown in another order than it is read.
 
 use super::MAX_FINDINGS;
+use crate::bytes::beyond_ascii;
 use skillgate_core::{Code, Diagnostic, InvisibleKind, Span, classify_invisible};
 
 /// Characters of a hidden message that are quoted.
@@ -9,7 +10,7 @@ const QUOTED: usize = 60;
 /// Reports runs of tag characters, and controls that override or embed a direction. The marks that right-to-left text needs
 /// (U+200E, U+200F, U+061C) and the flags that are written with tag characters are ordinary.
 pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
-    if source.is_ascii() {
+    if !beyond_ascii(source).any(|(_, c)| is_tag(c) || is_order(c)) {
         return;
     }
     let (mut tags, mut controls) = (0, 0);
@@ -31,7 +32,7 @@ pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
                 tags += 1;
                 found.push(tagged(&message, Span::new(start, end)));
             }
-        } else if matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') && controls < MAX_FINDINGS {
+        } else if is_order(c) && controls < MAX_FINDINGS {
             controls += 1;
             found.push(
                 Diagnostic::new(
@@ -44,6 +45,11 @@ pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
         }
         before = Some(c);
     }
+}
+
+/// Whether the character overrides or embeds a direction.
+fn is_order(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn is_tag(c: char) -> bool {

@@ -9,6 +9,8 @@
 mod bodies;
 mod commands;
 mod discovery;
+mod find;
 mod order;
 mod skills;
+mod suspect;
 mod tree;

@@ -101,15 +101,15 @@ impl Parser<'_> {
         }
         let first = self.expect_word(Role::Single, "a test")?;
         self.skip_blanks();
-        let kind = match first.plain_text().map(unary_test) {
-            Some(Unary::Test(test)) => {
+        let kind = match first.plain_text() {
+            Some(operator) if let Some(test) = UnaryTest::of_operator(operator) => {
                 let operand = self.operand_word()?;
                 ConditionalKind::Unary { test, operand }
             }
-            Some(Unary::Unsupported) => {
+            Some("-g" | "-k" | "-o" | "-u" | "-G" | "-N" | "-O" | "-R") => {
                 return Err(self.error(start, self.pos, SyntaxErrorKind::Unsupported("this test of `[[ ]]`")));
             }
-            Some(Unary::None) | None => self.binary_test(first)?,
+            _ => self.binary_test(first)?,
         };
         Ok(Conditional { kind, span: self.span_from(start) })
     }
@@ -128,7 +128,10 @@ impl Parser<'_> {
         let test = match self.peek() {
             Some(b'<') => Some((BinaryTest::Before, 1)),
             Some(b'>') => Some((BinaryTest::After, 1)),
-            _ => BINARY_TESTS.iter().find(|(text, _)| self.is_whole_word(text)).map(|(text, test)| (*test, text.len())),
+            _ => BinaryTest::OPERATORS
+                .iter()
+                .find(|(text, _)| !matches!(*text, "<" | ">") && self.is_whole_word(text))
+                .map(|(text, test)| (*test, text.len())),
         };
         let Some((test, length)) = test else {
             let ends = match self.peek() {
@@ -146,10 +149,10 @@ impl Parser<'_> {
         self.skip_blanks();
         let right = match test {
             BinaryTest::Regex => self.expect_word(Role::Regex, "a regular expression")?,
-            test if is_arithmetic(test) => self.without_holes(HolePlace::Arithmetic, Self::operand_word)?,
+            test if test.on_numbers().is_some() => self.without_holes(HolePlace::Arithmetic, Self::operand_word)?,
             _ => self.operand_word()?,
         };
-        if is_arithmetic(test)
+        if test.on_numbers().is_some()
             && let Some((index, span)) = crate::walk::first_hole(&left)
         {
             let kind = SyntaxErrorKind::UnsafeHole { index, place: HolePlace::Arithmetic };
@@ -160,68 +163,4 @@ impl Parser<'_> {
         }
         Ok(ConditionalKind::Binary { test, left, right })
     }
-}
-
-const BINARY_TESTS: [(&str, BinaryTest); 13] = [
-    ("==", BinaryTest::Matches),
-    ("=", BinaryTest::Matches),
-    ("!=", BinaryTest::DoesNotMatch),
-    ("=~", BinaryTest::Regex),
-    ("-eq", BinaryTest::Equal),
-    ("-ne", BinaryTest::NotEqual),
-    ("-lt", BinaryTest::Less),
-    ("-le", BinaryTest::LessOrEqual),
-    ("-gt", BinaryTest::Greater),
-    ("-ge", BinaryTest::GreaterOrEqual),
-    ("-nt", BinaryTest::Newer),
-    ("-ot", BinaryTest::Older),
-    ("-ef", BinaryTest::SameFile),
-];
-
-fn is_arithmetic(test: BinaryTest) -> bool {
-    match test {
-        BinaryTest::Equal
-        | BinaryTest::NotEqual
-        | BinaryTest::Less
-        | BinaryTest::LessOrEqual
-        | BinaryTest::Greater
-        | BinaryTest::GreaterOrEqual => true,
-        BinaryTest::Matches
-        | BinaryTest::DoesNotMatch
-        | BinaryTest::Regex
-        | BinaryTest::Before
-        | BinaryTest::After
-        | BinaryTest::Newer
-        | BinaryTest::Older
-        | BinaryTest::SameFile => false,
-    }
-}
-
-enum Unary {
-    Test(UnaryTest),
-    Unsupported,
-    None,
-}
-
-fn unary_test(text: &str) -> Unary {
-    Unary::Test(match text {
-        "-a" | "-e" => UnaryTest::Exists,
-        "-f" => UnaryTest::RegularFile,
-        "-d" => UnaryTest::Directory,
-        "-h" | "-L" => UnaryTest::SymbolicLink,
-        "-p" => UnaryTest::Fifo,
-        "-S" => UnaryTest::Socket,
-        "-b" => UnaryTest::BlockDevice,
-        "-c" => UnaryTest::CharacterDevice,
-        "-s" => UnaryTest::SizeAboveZero,
-        "-r" => UnaryTest::Readable,
-        "-w" => UnaryTest::Writable,
-        "-x" => UnaryTest::Executable,
-        "-t" => UnaryTest::Terminal,
-        "-v" => UnaryTest::VariableSet,
-        "-z" => UnaryTest::Empty,
-        "-n" => UnaryTest::NotEmpty,
-        "-g" | "-k" | "-o" | "-u" | "-G" | "-N" | "-O" | "-R" => return Unary::Unsupported,
-        _ => return Unary::None,
-    })
 }

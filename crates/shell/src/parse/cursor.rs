@@ -295,9 +295,10 @@ impl<'s> Parser<'s> {
         self.error(self.pos, self.pos + length, kind)
     }
 
-    /// An error about the next `length` bytes.
+    /// An error about the next `length` bytes, and what they cut of a character.
     pub(super) fn unsupported(&self, length: usize, construct: &'static str) -> SyntaxError {
-        self.error(self.pos, (self.pos + length).min(self.end), SyntaxErrorKind::Unsupported(construct))
+        let end = self.text.ceil_char_boundary(self.pos + length).min(self.end);
+        self.error(self.pos, end, SyntaxErrorKind::Unsupported(construct))
     }
 
     /// Whatever stands here is not what was expected.

@@ -29,12 +29,53 @@ pub(super) fn open_parent(path: &Path) -> Result<(OwnedFd, OsString), StateError
     let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
         return Err(StateError::PathNotUsable { path: path.to_path_buf() });
     };
-    let mut walk = Walk::from_root()?;
+    let mut walk = Walk::from_root(Missing::Make)?;
     walk.enqueue(parent);
-    while let Some(step) = walk.todo.pop_front() {
-        walk.enter(&step)?;
-    }
+    walk.finish()?;
     Ok((walk.dir, name.to_owned()))
+}
+
+/// The handle of a file that exists, and where it really is; every directory and link on the way is as safe as for
+/// [`open_parent`]. `None` when the file or a directory above it is not there.
+pub(super) fn open_file(path: &Path) -> Result<Option<(OwnedFd, PathBuf)>, StateError> {
+    let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
+        return Err(StateError::PathNotUsable { path: path.to_path_buf() });
+    };
+    let mut walk = Walk::from_root(Missing::Fail)?;
+    walk.enqueue(parent);
+    let mut name = name.to_owned();
+    loop {
+        match walk.finish() {
+            Ok(()) => {}
+            Err(StateError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let at = walk.at.join(&name);
+        // Without NONBLOCK a fifo would wait for a writer.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        match fs::openat(&walk.dir, &name, flags, Mode::empty()) {
+            Ok(file) => return Ok(Some((file, at))),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => {
+                let target = walk.target(&name, at)?;
+                let (Some(parent), Some(Component::Normal(last))) = (target.parent(), target.components().next_back())
+                else {
+                    return Err(StateError::PathNotUsable { path: target });
+                };
+                walk.enqueue(parent);
+                name = last.to_owned();
+            }
+            Err(Errno::NXIO) => return Err(StateError::NotRegular { path: at }),
+            Err(error) => return Err(StateError::io("open", &at, error)),
+        }
+    }
+}
+
+/// What happens to a directory that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Make,
+    Fail,
 }
 
 struct Walk {
@@ -43,16 +84,25 @@ struct Walk {
     at: PathBuf,
     todo: VecDeque<OsString>,
     links: usize,
+    missing: Missing,
 }
 
 impl Walk {
-    fn from_root() -> Result<Self, StateError> {
+    fn from_root(missing: Missing) -> Result<Self, StateError> {
         let at = PathBuf::from("/");
         let dir = fs::open(&at, PASS_THROUGH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| StateError::io("open", &at, error))?;
-        let walk = Self { dir, at, todo: VecDeque::new(), links: 0 };
+        let walk = Self { dir, at, todo: VecDeque::new(), links: 0, missing };
         walk.check_here()?;
         Ok(walk)
+    }
+
+    /// Enters every directory that is still to do.
+    fn finish(&mut self) -> Result<(), StateError> {
+        while let Some(step) = self.todo.pop_front() {
+            self.enter(&step)?;
+        }
+        Ok(())
     }
 
     /// Puts the components of `path` before what is still to do.
@@ -72,7 +122,7 @@ impl Walk {
         let flags = PASS_THROUGH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = || fs::openat(&self.dir, name, flags, Mode::empty());
         let opened = match open() {
-            Err(Errno::NOENT) => {
+            Err(Errno::NOENT) if self.missing == Missing::Make => {
                 make_dir(&self.dir, Path::new(name), &next)?;
                 open()
             }
@@ -89,8 +139,15 @@ impl Walk {
         }
     }
 
-    /// Goes on at the target of a link that only the user or root can have made.
+    /// Goes on at the target of a link.
     fn follow(&mut self, name: &OsStr, link: PathBuf) -> Result<(), StateError> {
+        let target = self.target(name, link)?;
+        self.enqueue(&target);
+        Ok(())
+    }
+
+    /// The target of a link that only the user or root can have made; an absolute one begins again at the root.
+    fn target(&mut self, name: &OsStr, link: PathBuf) -> Result<PathBuf, StateError> {
         let stat = fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|error| StateError::io("inspect", &link, error))?;
         if file_type(&stat) != FileType::Symlink {
@@ -108,12 +165,11 @@ impl Walk {
             .map_err(|error| StateError::io("read the link", &link, error))?;
         let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
         if target.is_absolute() {
-            let root = Self::from_root()?;
+            let root = Self::from_root(self.missing)?;
             self.dir = root.dir;
             self.at = root.at;
         }
-        self.enqueue(&target);
-        Ok(())
+        Ok(target)
     }
 
     fn check_here(&self) -> Result<(), StateError> {
@@ -131,13 +187,18 @@ fn is_trusted(uid: u32) -> bool {
 
 /// Why somebody other than the user and root could rename what is in this directory.
 fn fault(stat: &Stat) -> Option<String> {
+    if is_trusted(stat.st_uid) && permissions(stat) & STICKY != 0 {
+        return None;
+    }
+    writable_fault(stat)
+}
+
+/// Why somebody other than the user and root could write to this.
+pub(super) fn writable_fault(stat: &Stat) -> Option<String> {
     if !is_trusted(stat.st_uid) {
         return Some(format!("it belongs to user {}", stat.st_uid));
     }
     let mode = permissions(stat);
-    if mode & STICKY != 0 {
-        return None;
-    }
     if mode & OTHERS_WRITE != 0 {
         return Some(format!("everybody can write to it, mode {mode:04o}"));
     }

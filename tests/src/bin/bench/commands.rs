@@ -74,7 +74,7 @@ pub(crate) fn wc(samples: usize) -> Result<Measured, String> {
         let limits = builtin_limits();
         let program = Program::from_text("wc -l notes.txt", &limits).map_err(|error| error.to_string())?;
         let mounts = Mounts::open_ambient(Some(&root), &[]).map_err(|(_, error)| error.to_string())?;
-        let scene = Scene { mounts, directory: directory.to_owned(), environment: Vec::new() };
+        let scene = Scene::new(mounts, directory, Vec::new());
         let capture = Capture::new(limits.output_bytes, Overflow::Drop);
         let output = Output::Capture(Arc::clone(&capture));
         let streams = Streams { stdin: Input::Empty, stdout: output.clone(), stderr: output };

@@ -8,6 +8,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
 
 mod commands;
+mod corpus;
 mod load;
 mod measure;
 mod options;
@@ -51,6 +52,22 @@ const LINES: &[Line] = &[
         limit: None,
         samples: 10,
         measure: load::load,
+    },
+    Line {
+        name: "headers",
+        subject: "the headers of the same skills, from memory, in one thread",
+        floor: "reading the same files",
+        limit: None,
+        samples: 20,
+        measure: load::headers,
+    },
+    Line {
+        name: "check",
+        subject: "reading, parsing and scanning the same skills as `check` does, in one thread",
+        floor: "reading the same files",
+        limit: None,
+        samples: 10,
+        measure: load::check,
     },
 ];
 
@@ -97,7 +114,7 @@ fn human(line: &Line, measured: &Measured) -> String {
         Some(limit) => format!(", ABOVE {limit}"),
     };
     format!(
-        "{:<6} {:>6.3} of {} [{:.3} to {:.3}]{verdict}\n       {}; medians of {} samples each, and the middle half of their pairs",
+        "{:<7} {:>6.3} of {} [{:.3} to {:.3}]{verdict}\n        {}; medians of {} samples each, and the middle half of their pairs",
         line.name, measured.ratio, line.floor, measured.low, measured.high, line.subject, measured.samples,
     )
 }

@@ -1,8 +1,9 @@
 //! `--fix`: what a machine can put right, written back.
 
 use super::read::Checked;
+use crate::text;
 use similar::TextDiff;
-use skillgate_core::{Diagnostic, classify_invisible};
+use skillgate_core::Diagnostic;
 use skillgate_format::fix_all;
 use skillgate_loader::{replace_file_ambient, replaceable_ambient};
 use std::collections::HashMap;
@@ -68,13 +69,5 @@ fn diff(path: &str, before: &str, after: &str) -> String {
 
 /// A diff as standard output shows it: on a terminal what is invisible, or would act on the terminal, is spelled out.
 pub(super) fn shown(diff: &str) -> String {
-    if !io::stdout().is_terminal() {
-        return diff.to_owned();
-    }
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || classify_invisible(c).is_some();
-    let mut out = String::with_capacity(diff.len());
-    for c in diff.chars() {
-        if acts(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
-    }
-    out
+    if io::stdout().is_terminal() { text::escaped_lines(diff) } else { diff.to_owned() }
 }

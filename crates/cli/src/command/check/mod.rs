@@ -13,11 +13,19 @@ use crate::text::{self, Style};
 use fix::Outcome;
 use read::Checked;
 use serde_json::Value;
+use skillgate_core::Severity;
 use skillgate_format::{Document, Fields, export_standard};
 use skillgate_loader::SkillFile;
 
 pub(crate) fn run(global: &Global, verb: &CheckVerb) -> Result<Status, Failure> {
-    let files = read::find(&verb.paths)?;
+    let (files, mut failures) = read::find(&verb.paths);
+    if files.is_empty() && !failures.is_empty() {
+        // The last one is reported by whoever called.
+        let last = failures.pop();
+        failures.iter().for_each(|failure| failure.report(global));
+        return last.map_or(Ok(Status::NotFound), Err);
+    }
+    failures.iter().for_each(|failure| failure.report(global));
     if verb.export {
         return Ok(export(global, &files));
     }
@@ -31,17 +39,23 @@ pub(crate) fn run(global: &Global, verb: &CheckVerb) -> Result<Status, Failure> 
     let mut total = Total::default();
     let mut printed = Printed::new(global.format);
     for part in parts {
-        let Part { failed, fixed, findings, output } = part?;
+        let Part { failed, fixed, errors, warnings, notes, output } = part?;
         total.failed |= failed;
         total.fixed += usize::from(fixed);
-        total.findings += findings;
+        total.errors += errors;
+        total.warnings += warnings;
+        total.notes += notes;
         printed.add(output);
     }
     printed.print()?;
     if global.format == Format::Human {
-        text::complain(&total.words(files.len(), verb));
+        text::complain(&total.words(files.len(), verb, global.verbose));
     }
-    Ok(if total.failed { Status::Findings } else { Status::Done })
+    Ok(match (total.failed, failures.is_empty()) {
+        (true, _) => Status::Findings,
+        (false, true) => Status::Done,
+        (false, false) => Status::NotFound,
+    })
 }
 
 /// Prints one file in the form of the open standard, and what was found in it on standard error.
@@ -50,7 +64,7 @@ fn export(global: &Global, files: &[SkillFile]) -> Status {
         text::complain(&format!("error: `--export` takes one file, and the paths name {}", files.len()));
         return if files.is_empty() { Status::NotFound } else { Status::Usage };
     };
-    let checked = Checked::read(global.profile.into(), file);
+    let checked = Checked::read(global.profile(), file);
     let findings = human::findings(Style::of(global), global.verbose, &checked);
     if !findings.is_empty() {
         text::complain(findings.trim_end());
@@ -66,17 +80,35 @@ fn export(global: &Global, files: &[SkillFile]) -> Status {
 struct Total {
     failed: bool,
     fixed: usize,
-    findings: usize,
+    errors: usize,
+    warnings: usize,
+    notes: usize,
 }
 
 impl Total {
-    fn words(&self, files: usize, verb: &CheckVerb) -> String {
-        let (fixed, findings) = (self.fixed, self.findings);
-        match (verb.fix, verb.dry_run) {
-            (false, _) => format!("{files} files, {findings} findings"),
-            (true, false) => format!("{files} files, {fixed} fixed, {findings} findings left"),
-            (true, true) => format!("{files} files, {fixed} would be fixed, {findings} findings would be left"),
-        }
+    fn words(&self, files: usize, verb: &CheckVerb, verbose: bool) -> String {
+        let fixed = match (verb.fix, verb.dry_run) {
+            (false, _) => String::new(),
+            (true, false) => format!(", {} fixed", self.fixed),
+            (true, true) => format!(", {} would be fixed", self.fixed),
+        };
+        let left = if verb.fix { " left" } else { "" };
+        let mut found: Vec<String> = [(self.errors, "error"), (self.warnings, "warning")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| text::counted(count, word))
+            .collect();
+        let notes = text::counted(self.notes, "note");
+        let hidden = match (self.notes, verbose) {
+            (0, _) => String::new(),
+            (_, true) => {
+                found.push(notes);
+                String::new()
+            }
+            (_, false) => format!("; {notes} with --verbose"),
+        };
+        let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") + left };
+        format!("{}{fixed}: {found}{hidden}", text::counted(files, "file"))
     }
 }
 
@@ -84,18 +116,22 @@ impl Total {
 struct Part {
     failed: bool,
     fixed: bool,
-    findings: usize,
+    errors: usize,
+    warnings: usize,
+    notes: usize,
     output: Printed,
 }
 
 impl Part {
     fn of(global: &Global, verb: &CheckVerb, file: &SkillFile) -> Result<Self, serde_json::Error> {
-        let mut checked = Checked::read(global.profile.into(), file);
+        let mut checked = Checked::read(global.profile(), file);
         let outcome = if verb.fix { fix::apply(&mut checked, verb.dry_run) } else { Outcome::default() };
         Ok(Self {
             failed: checked.has_errors() || outcome.refused.is_some(),
             fixed: !outcome.fixed.is_empty(),
-            findings: checked.diagnostics.len(),
+            errors: checked.count(Severity::Error),
+            warnings: checked.count(Severity::Warning),
+            notes: checked.count(Severity::Info),
             output: Printed::of(global, verb, &checked, outcome)?,
         })
     }
@@ -127,10 +163,10 @@ impl Printed {
             Format::Json => Printed::Json(vec![json(checked, outcome)?]),
             Format::Sarif => Printed::Sarif(sarif::results(checked)),
             Format::Human => {
-                let words =
-                    human::outcome(checked, &outcome) + &human::findings(Style::of(global), global.verbose, checked);
+                // The output of a dry run is a patch and nothing else, and the words are messages.
+                let style = if verb.dry_run { Style::of(global) } else { Style::of_data(global) };
+                let words = human::outcome(checked, &outcome) + &human::findings(style, global.verbose, checked);
                 let diff = outcome.diff.as_deref().map(fix::shown).unwrap_or_default();
-                // The output of a dry run is a patch and nothing else.
                 let (data, messages) = if verb.dry_run { (diff, words) } else { (words, String::new()) };
                 Printed::Human { data, messages }
             }

@@ -12,18 +12,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The skill files below the paths, each once, in the order of the paths.
-pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<SkillFile>, Failure> {
-    let mut files = Vec::new();
+/// The skill files below the paths, each once, in the order of the paths, and which paths name none.
+pub(super) fn find(paths: &[PathBuf]) -> (Vec<SkillFile>, Vec<Failure>) {
+    let (mut files, mut failures) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for path in paths {
-        let found = find_skill_files_ambient(path).map_err(|_| Failure::NoSuchPath(path.display().to_string()))?;
-        if found.is_empty() {
-            text::complain(&format!("skillgate: there is no SKILL.md in `{}`", path.display()));
+        match find_skill_files_ambient(path) {
+            Ok(found) if found.is_empty() => failures.push(Failure::NoSkillFile(path.display().to_string())),
+            Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.path.clone()))),
+            Err(_) => failures.push(Failure::NoSuchPath(path.display().to_string())),
         }
-        files.extend(found.into_iter().filter(|file| seen.insert(file.path.clone())));
     }
-    Ok(files)
+    (files, failures)
 }
 
 /// Does `work` on every item, on as many threads as there are cores; the answers keep the order of the items.
@@ -53,6 +53,8 @@ pub(super) struct Checked<'f> {
     pub(super) options: ReadOptions,
     /// Absent when the file cannot be read.
     pub(super) document: Option<Document>,
+    /// Findings about what is not the file's text: its name, and what stands beside it.
+    around: Vec<Diagnostic>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -67,16 +69,16 @@ impl<'f> Checked<'f> {
             file_name: file.path.file_name().map(|name| name.to_string_lossy().into_owned()),
             loaded_from: if file.is_skill { LoadedFrom::Skills } else { LoadedFrom::Commands },
         };
-        let mut checked = Self { file, options, document: None, diagnostics: Vec::new() };
-        if file.leads_out {
-            let message = "it is a link that leads out of its directory, so it was not read";
-            checked
-                .diagnostics
-                .push(Diagnostic::new(skillgate_core::Code::FileUnreadable, message).help("put the file itself there"));
+        let mut checked = Self { file, options, document: None, around: Vec::new(), diagnostics: Vec::new() };
+        if let Some(fault) = &file.fault {
+            checked.diagnostics.push(fault.clone());
             return checked;
         }
         match read_file_ambient(&file.path, limits.skill_file_bytes) {
-            Ok(bytes) => checked.look_at(Document::read(&bytes, &checked.options)),
+            Ok(bytes) => {
+                checked.around = file.name_finding().into_iter().chain(file.companion_findings()).collect();
+                checked.look_at(Document::read(&bytes, &checked.options));
+            }
             Err(fault) => checked.diagnostics.push(fault.diagnostic()),
         }
         checked
@@ -84,13 +86,19 @@ impl<'f> Checked<'f> {
 
     /// Takes a document for the file's own, and its findings.
     pub(super) fn look_at(&mut self, document: Document) {
-        self.diagnostics = document.diagnostics().to_vec();
+        self.diagnostics.clone_from(&self.around);
+        self.diagnostics.extend_from_slice(document.diagnostics());
         self.diagnostics.extend(skillgate_format::scan(&document));
         self.document = Some(document);
     }
 
     pub(super) fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|found| found.severity == Severity::Error)
+        self.count(Severity::Error) > 0
+    }
+
+    /// How many findings have this severity.
+    pub(super) fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|found| found.severity == severity).count()
     }
 
     /// The lines of the text, for places of findings.
@@ -100,6 +108,6 @@ impl<'f> Checked<'f> {
 
     /// The path as a person is shown it.
     pub(super) fn shown_path(&self) -> String {
-        text::shown(&self.file.path.display().to_string())
+        text::escaped(&self.file.path.display().to_string())
     }
 }

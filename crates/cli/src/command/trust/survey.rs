@@ -1,0 +1,134 @@
+//! What a project has in front of the host now.
+
+use crate::args::Global;
+use crate::exit::Failure;
+use skillgate_core::{Guarded, LoadedFrom, Rights, Skill, Source};
+use skillgate_format::{Document, Fields, ReadOptions, Template, TemplateOptions, Values};
+use skillgate_loader::{
+    ContentFault, Discovery, LoadOptions, SkillContent, SkillRoots, discover_roots_ambient, project_ambient,
+};
+use skillgate_policy::file::Policy;
+use skillgate_runtime::OpenError;
+use skillgate_state::{FolderId, TrustedFile, TrustedSkill};
+use std::path::{Path, PathBuf};
+
+/// A project with its skills.
+pub(super) struct Survey {
+    pub(super) root: PathBuf,
+    pub(super) id: FolderId,
+    pub(super) skills: Vec<Surveyed>,
+    /// Skills that cannot be read, with the reason.
+    pub(super) unreadable: Vec<(String, String)>,
+}
+
+/// One skill of the project.
+pub(super) struct Surveyed {
+    pub(super) skill: Skill,
+    /// Its file, from the project's root.
+    pub(super) path: String,
+    /// All of it, or why it has no content that a right could be bound to.
+    pub(super) content: Result<SkillContent, ContentFault>,
+    pub(super) asks: Asks,
+}
+
+/// What a skill asks for, for people to look at.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Asks {
+    /// The entries of `allowed-tools`; `None` when the key is absent.
+    pub(super) tools: Option<Vec<String>>,
+    /// The hooks, each with its event.
+    pub(super) hooks: Vec<String>,
+    /// The commands in its text.
+    pub(super) injections: Vec<String>,
+}
+
+impl Survey {
+    /// Looks at the project that a directory belongs to.
+    pub(super) fn of(global: &Global, policy: &Policy, directory: &Path) -> Result<Self, Failure> {
+        let home = global.home();
+        let root = project_ambient(directory, home.as_deref()).map_err(OpenError::from)?.root;
+        // The identity first: what is read afterwards is checked against it when the trust is kept.
+        let id = FolderId::of_ambient(&root)?;
+        let discovery = Discovery { project: Some(root.clone()), home, ..Discovery::default() };
+        let found = discover_roots_ambient(&discovery).map_err(OpenError::from)?;
+        let own = found.roots.into_iter().filter(|root| root.source == Source::Project);
+        let roots = SkillRoots::open_ambient(own);
+        let limits = policy.limits();
+        let options = LoadOptions {
+            profile: policy.profile.value,
+            max_file_bytes: limits.skill_file_bytes,
+            max_header_bytes: limits.header_bytes,
+            ..LoadOptions::default()
+        };
+        let loaded = roots.load(&options);
+        let mut skills = Vec::new();
+        let mut unreadable: Vec<(String, String)> =
+            loaded.failures.into_iter().map(|failure| (failure.name, failure.diagnostic.message)).collect();
+        for skill in loaded.skills {
+            let components: Option<Vec<&str>> =
+                skill.path.strip_prefix(&root).ok().and_then(|path| path.iter().map(|part| part.to_str()).collect());
+            match components {
+                Some(components) => {
+                    let content = roots.content(&skill, &options);
+                    let own = roots.read(&skill, &options).map(|own| asks(&own, skill.loaded_from));
+                    let asks = own.unwrap_or_default();
+                    skills.push(Surveyed { path: components.join("/"), content, asks, skill });
+                }
+                None => unreadable.push((skill.id.command.to_string(), "its path is not text".to_owned())),
+            }
+        }
+        skills.sort_by(|a, b| a.path.cmp(&b.path));
+        unreadable.sort();
+        Ok(Self { root, id, skills, unreadable })
+    }
+}
+
+impl Survey {
+    /// The bytes of every file that is accepted.
+    pub(super) fn bytes(&self) -> impl Iterator<Item = &[u8]> {
+        let contents = self.skills.iter().filter_map(|skill| skill.content.as_ref().ok());
+        contents.flat_map(|content| &content.files).map(|file| file.bytes.as_slice())
+    }
+}
+
+impl Surveyed {
+    pub(super) fn name(&self) -> &str {
+        self.skill.id.command.as_str()
+    }
+
+    /// The skill as it is accepted, without rights; `None` when it cannot be read whole.
+    pub(super) fn accepted(&self) -> Option<TrustedSkill> {
+        let content = self.content.as_ref().ok()?;
+        let file = |file: &skillgate_loader::ContentFile| TrustedFile { path: file.path.clone(), digest: file.digest };
+        Some(TrustedSkill {
+            path: self.path.clone(),
+            content: content.digest,
+            rights: Rights::NONE,
+            files: content.files.iter().map(file).collect(),
+        })
+    }
+}
+
+/// What a skill's file asks for.
+pub(super) fn asks(bytes: &[u8], loaded_from: LoadedFrom) -> Asks {
+    let document = Document::read(bytes, &ReadOptions { loaded_from, ..ReadOptions::default() });
+    let header = document.frontmatter();
+    let tools = match &header.allowed_tools {
+        Guarded::Absent => None,
+        Guarded::Present(entries) => Some(entries.value.iter().map(|entry| entry.value.clone()).collect()),
+        Guarded::Unreadable(_) => Some(vec!["(cannot be read)".to_owned()]),
+    };
+    let fields = serde_json::to_value(Fields(header)).unwrap_or_default();
+    let hooks = match (&fields["hooks"], header.hooks.is_absent()) {
+        (_, true) => Vec::new(),
+        (serde_json::Value::Object(events), _) => {
+            events.iter().map(|(event, hook)| format!("{event}: {hook}")).collect()
+        }
+        (other, _) => vec![other.to_string()],
+    };
+    let body = document.body();
+    let template = Template::parse(&body, &TemplateOptions::default());
+    let filled = template.fill(&Values::default());
+    let injections = filled.injections().iter().map(|injection| injection.source.clone()).collect();
+    Asks { tools, hooks, injections }
+}

@@ -1,0 +1,135 @@
+//! Where the policy files are, who may have written them, and the policy they make.
+
+use crate::args::Global;
+use crate::exit::Failure;
+use skillgate_core::Profile;
+use skillgate_loader::{ReadFault, project_ambient, read_file_below_ambient};
+use skillgate_policy::file::{Layers, Level, MAX_POLICY_BYTES, Options, Policy, PolicyFile, Setting};
+use skillgate_policy::{Effect, Place, Rule};
+use skillgate_runtime::OpenError;
+use skillgate_state::read_guarded_ambient;
+use std::path::{Path, PathBuf};
+
+/// A policy file's place below the administrator's and the user's directory.
+pub(crate) const FILE: &str = "policy.toml";
+/// A policy file's place below the project's root.
+const PROJECT_FILE: &str = ".skillgate/policy.toml";
+
+/// A place of a policy file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PolicyPlace {
+    pub(crate) level: Level,
+    pub(crate) path: PathBuf,
+    /// Whether there is a file.
+    pub(crate) found: bool,
+}
+
+/// The policy in force, and where its files are.
+#[derive(Debug)]
+pub(crate) struct InForce {
+    pub(crate) policy: Policy,
+    pub(crate) places: Vec<PolicyPlace>,
+}
+
+/// Where the user's policy is, whether there is one or not; `None` without a home.
+pub(crate) fn user_path(global: &Global) -> Option<PathBuf> {
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    // A home that is named stands for the user's whole, whatever the environment says.
+    let config = config.filter(|_| global.home.is_none()).or_else(|| global.home().map(|home| home.join(".config")));
+    config.map(|config| config.join("skillgate").join(FILE))
+}
+
+/// Reads every policy file and puts them together with the options.
+///
+/// One that is there and cannot be read, or has a mistake, is a failure whatever its level: what it would have taken away is
+/// not known.
+pub(crate) fn in_force(global: &Global) -> Result<InForce, Failure> {
+    let mut places = Vec::new();
+    let mut guarded = |level, path: &Path| {
+        let text = read_guarded(path)?;
+        places.push(PolicyPlace { level, path: path.to_path_buf(), found: text.is_some() });
+        text.map(|text| parse(&text, level, path)).transpose()
+    };
+    let managed = guarded(Level::Managed, &global.managed.join(FILE))?;
+    let user = user_path(global).map(|path| guarded(Level::User, &path)).transpose()?.flatten();
+    let run = match &global.policy {
+        None => None,
+        Some(path) => {
+            let file = guarded(Level::User, path)?;
+            Some(file.ok_or_else(|| Failure::NoSuchPath(path.display().to_string()))?)
+        }
+    };
+    let root = project_ambient(&global.project, global.home().as_deref()).map_err(OpenError::from)?.root;
+    let path = root.join(PROJECT_FILE);
+    let text = read_projects(&root, &path)?;
+    places.push(PolicyPlace { level: Level::Project, path: path.clone(), found: text.is_some() });
+    let project = text.map(|text| parse(&text, Level::Project, &path)).transpose()?;
+    let policy = Policy::of(Layers { managed, user, run, options: options(global)?, project });
+    Ok(InForce { policy, places })
+}
+
+/// What the command line says.
+fn options(global: &Global) -> Result<Options, Failure> {
+    let rule = |effect, flag: &'static str| {
+        move |pattern: &String| {
+            Rule::parse(effect, pattern, Place::flag(flag))
+                .map_err(|error| Failure::Pattern { pattern: format!("{flag} '{pattern}'"), error })
+        }
+    };
+    let allow = global.allow.iter().map(rule(Effect::Allow, "--allow"));
+    let deny = global.deny.iter().map(rule(Effect::Deny, "--deny"));
+    let store = global.store.as_ref().map(|path| Setting::new(path.display().to_string(), Place::flag("--store")));
+    Ok(Options {
+        rules: allow.chain(deny).collect::<Result<_, _>>()?,
+        profile: global.profile.map(|profile| Setting::new(Profile::from(profile), Place::flag("--profile"))),
+        store,
+        audit_log: global
+            .audit_log
+            .as_ref()
+            .map(|path| Setting::new(path.display().to_string(), Place::flag("--audit-log"))),
+    })
+}
+
+/// A path of a policy: `~/` is the user's home.
+pub(crate) fn expanded(global: &Global, path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), global.home()) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// The text of a file that nobody but the user and root can have written.
+pub(crate) fn read_guarded(path: &Path) -> Result<Option<String>, Failure> {
+    let unreadable = |reason: String, help| Failure::UnreadablePolicy { path: path.to_path_buf(), reason, help };
+    match read_guarded_ambient(path, MAX_POLICY_BYTES as u64) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => text(bytes, path).map(Some),
+        Err(error) => {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            Err(unreadable(format!("{error}{cause}"), error.help()))
+        }
+    }
+}
+
+/// The text of the project's own file. Who wrote it does not matter: it only takes away.
+fn read_projects(root: &Path, path: &Path) -> Result<Option<String>, Failure> {
+    match read_file_below_ambient(root, PROJECT_FILE, MAX_POLICY_BYTES as u64) {
+        Ok(bytes) => text(bytes, path).map(Some),
+        Err(ReadFault::NotFound) => Ok(None),
+        Err(fault) => {
+            let help = Some("make it a readable file below the project, or remove it".to_owned());
+            Err(Failure::UnreadablePolicy { path: path.to_path_buf(), reason: fault.to_string(), help })
+        }
+    }
+}
+
+pub(crate) fn text(bytes: Vec<u8>, path: &Path) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let reason = format!("byte {} is not UTF-8", error.utf8_error().valid_up_to());
+        Failure::UnreadablePolicy { path: path.to_path_buf(), reason, help: None }
+    })
+}
+
+pub(crate) fn parse(text: &str, level: Level, path: &Path) -> Result<PolicyFile, Failure> {
+    PolicyFile::parse(text, level, path).map_err(|errors| Failure::Policy { path: path.to_path_buf(), level, errors })
+}

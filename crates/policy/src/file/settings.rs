@@ -1,0 +1,246 @@
+use crate::pattern::ToolPattern;
+use crate::rule::{Place, Rule};
+use serde::Serialize;
+use skillgate_core::{Digest, Profile, RelPath, Source};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A value, and where it was set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl<T> Setting<T> {
+    /// A value that was set somewhere.
+    #[must_use]
+    pub const fn new(value: T, place: Place) -> Self {
+        Self { value, place }
+    }
+}
+
+/// `[skills]`
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct SkillSettings {
+    /// Whether there are skills at all.
+    pub enabled: Option<Setting<bool>>,
+    /// Names that are switched off; `*` stands for any characters.
+    pub disable: Vec<Setting<String>>,
+    /// Names that a listing never cuts.
+    pub pin: Vec<Setting<String>>,
+    /// Several names under one.
+    pub sets: BTreeMap<String, Setting<Vec<String>>>,
+    /// Whether the environment may turn managed skills off.
+    pub policy_skills: Option<Setting<PolicySkills>>,
+    /// Where Skillgate keeps its own files, as written.
+    pub store: Option<Setting<String>>,
+}
+
+/// Whether the environment may turn managed skills off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicySkills {
+    /// It may.
+    #[default]
+    Optional,
+    /// It is not listened to.
+    Required,
+}
+
+/// `[profile]`
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct ProfileSettings {
+    /// The description of the format that is followed.
+    pub name: Option<Setting<Profile>>,
+    /// Whether injections run.
+    pub shell: Option<Setting<bool>>,
+    /// What a failed injection does.
+    pub on_failure: Option<Setting<OnFailure>>,
+}
+
+/// What an injection that fails does to its invocation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// The invocation is refused.
+    #[default]
+    Abort,
+    /// The prompt has a visible mark in its place.
+    Inline,
+}
+
+impl fmt::Display for OnFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OnFailure::Abort => "abort",
+            OnFailure::Inline => "inline",
+        })
+    }
+}
+
+/// `[pre_approve]`: ask becomes allow for what a skill's list names, inside this.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PreApproveSettings {
+    /// The sources whose skills it is for.
+    pub sources: Vec<Source>,
+    /// The most it allows.
+    pub tools: Vec<ToolPattern>,
+}
+
+/// `[programs.NAME]`: a program of the machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramSettings {
+    /// The program, absolute.
+    pub path: String,
+    /// Environment variables that are passed.
+    pub env: Vec<String>,
+    /// Where it may write, below the project.
+    pub write: Vec<RelPath>,
+}
+
+/// `[components.NAME]`: a command that a third party made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComponentSettings {
+    /// The file, absolute.
+    pub path: String,
+    /// Its digest.
+    pub sha256: Digest,
+}
+
+/// `[[keys]]`: who signs packs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SignerSettings {
+    /// The key's name.
+    pub id: String,
+    /// The key.
+    pub public: PublicKey,
+    /// What packs that it signed are granted.
+    pub allow: Vec<ToolPattern>,
+    /// The last day on which it counts.
+    pub expires: Option<Day>,
+}
+
+/// An Ed25519 public key as it is written in a policy. Whether it is a point of the curve is for whoever verifies with it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PublicKey([u8; 32]);
+
+impl PublicKey {
+    /// Reads 64 hexadecimal digits, or 44 characters of base64.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        hexadecimal(text).or_else(|| base64(text)).map(Self)
+    }
+
+    /// The key's bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<[u8; 32]> {
+    let digits = text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()));
+    let digits: Vec<u8> = digits.collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+    (digits.len() == 64).then_some(bytes)?.try_into().ok()
+}
+
+fn base64(text: &str) -> Option<[u8; 32]> {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let text = text.strip_suffix('=').filter(|text| text.len() == 43)?;
+    let mut bytes = Vec::with_capacity(32);
+    let (mut bits, mut held) = (0_u32, 0);
+    for c in text.bytes() {
+        let value = ALPHABET.iter().position(|known| *known == c)?;
+        bits = bits << 6 | u32::try_from(value).ok()?;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xff).ok()?);
+            bits &= (1 << held) - 1;
+        }
+    }
+    // Two ways to write one key would be two keys for whoever compares texts.
+    (bits == 0).then_some(bytes)?.try_into().ok()
+}
+
+/// A day of the calendar.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Day {
+    /// The year.
+    pub year: u16,
+    /// The month, from 1.
+    pub month: u8,
+    /// The day of the month, from 1.
+    pub day: u8,
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+/// `[audit]`
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct AuditSettings {
+    /// The file that gets the record, as written.
+    pub log: Option<Setting<String>>,
+    /// Whether a run whose record cannot be written is refused.
+    pub required: Option<Setting<bool>>,
+}
+
+/// `[permissions]`
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct Permissions {
+    /// Every rule in the order of the file.
+    pub rules: Vec<Rule>,
+    /// Where `allow` stands, also when its list is empty: in the managed file it is then the most that can be granted.
+    pub allow: Option<Place>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_from_either_form_and_from_no_other() {
+        let bytes: Vec<u8> = (0..32).collect();
+        for text in [
+            "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+            "000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F",
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+        ] {
+            assert_eq!(PublicKey::parse(text).expect(text).as_bytes().as_slice(), bytes, "{text}");
+        }
+        for text in [
+            "",
+            "00",
+            "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1g",
+            "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f00",
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9=",
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh-=",
+            "ßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßß",
+        ] {
+            assert_eq!(PublicKey::parse(text), None, "{text}");
+        }
+        assert_eq!(
+            PublicKey::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").map(|key| key.to_string().len()),
+            Some(64)
+        );
+    }
+}

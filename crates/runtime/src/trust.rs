@@ -1,0 +1,125 @@
+//! How far the host trusts the session's project, and what that leaves each of its skills.
+
+use crate::error::InvokeError;
+use crate::session::Session;
+use skillgate_core::{Right, Rights, Skill, Source};
+use skillgate_policy::{Authority, PathRules, RefusalReason, SkillCeiling, Trust, skill_ceiling};
+use skillgate_state::TrustRecord;
+use std::path::{Path, PathBuf};
+
+/// How far the host trusts the project of a session.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ProjectTrust {
+    /// Not at all: its skills are listed to the user, and nothing else.
+    #[default]
+    Unknown,
+    /// As this record says, which has to cover the project's folder
+    /// ([`TrustStore::covering`](skillgate_state::TrustStore::covering)): text and commands that only read, and further rights
+    /// for skills whose content is still the one they were granted for.
+    Folder(TrustRecord),
+    /// As it is in front of the host, as long as the session lasts: its skills can do what the host grants.
+    Session,
+}
+
+impl ProjectTrust {
+    /// Whether the project's skills may be used at all.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        *self != ProjectTrust::Unknown
+    }
+}
+
+/// The rights of one skill: those that hold, and those that were granted for another content of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct HeldRights {
+    pub(crate) held: Rights,
+    pub(crate) lapsed: Rights,
+}
+
+impl Session {
+    /// The rights of a skill with the content it has now. Read anew each time, since a file beside it can change.
+    pub(crate) fn held_rights(&self, skill: &Skill) -> HeldRights {
+        let (ProjectTrust::Folder(record), Source::Project) = (&self.trust, skill.id.source) else {
+            return HeldRights::default();
+        };
+        let root = self.project.as_ref().map(|project| project.root.as_path());
+        let path = root.and_then(|root| path_below(root, &skill.path));
+        let Some(path) = path.filter(|path| record.skill(path).is_some_and(|skill| !skill.rights.is_empty())) else {
+            return HeldRights::default();
+        };
+        // What cannot be read whole is not what the rights were granted for.
+        let held = self.roots.content(skill, &self.load_options).map(|content| record.rights(&path, content.digest));
+        let held = held.unwrap_or_default();
+        let granted = record.skill(&path).map(|skill| skill.rights.clone()).unwrap_or_default();
+        let lapsed = granted.iter().filter(|right| !held.contains(*right)).collect();
+        HeldRights { held, lapsed }
+    }
+
+    /// The authority under the ceiling, and what the ceiling took. A skill that may not be used keeps what it would have.
+    pub(crate) fn bounded(
+        &self,
+        authority: Authority,
+        skill: &Skill,
+        ceiling: SkillCeiling<'_>,
+        rights: &HeldRights,
+    ) -> (Authority, Bound) {
+        let caveats = if ceiling.permits_use() { ceiling.caveats(&skill.id, skill.digest) } else { Vec::new() };
+        let writing = (!caveats.is_empty() && !ceiling.permits(Right::Write)).then(|| authority.path_rules());
+        let bound = Bound {
+            skill: skill.id.command.to_string(),
+            project: self.project.as_ref().map(|project| project.root.clone()).unwrap_or_default(),
+            writing,
+            lapsed: rights.lapsed.clone(),
+        };
+        (caveats.into_iter().fold(authority, Authority::with), bound)
+    }
+
+    /// The most the skill may do. A skill of an untrusted project can be planned, so that a person sees what it would do.
+    pub(crate) fn ceiling<'r>(&self, skill: &Skill, rights: &'r HeldRights) -> SkillCeiling<'r> {
+        let trust = match self.trust {
+            ProjectTrust::Unknown => Trust::Unknown,
+            ProjectTrust::Folder(_) => Trust::Folder(&rights.held),
+            ProjectTrust::Session => Trust::Session,
+        };
+        match skill.id.source {
+            Source::Project => skill_ceiling(Source::Project, trust),
+            other => skill_ceiling(other, Trust::Unknown),
+        }
+    }
+}
+
+/// A path as a record names it: from the folder, with slashes.
+fn path_below(root: &Path, path: &Path) -> Option<String> {
+    let components: Option<Vec<&str>> =
+        path.strip_prefix(root).ok()?.iter().map(|component| component.to_str()).collect();
+    Some(components?.join("/"))
+}
+
+/// What the ceiling takes from one invocation, kept so that a refusal can say that it is the ceiling's.
+#[derive(Debug, Default)]
+pub(crate) struct Bound {
+    pub(crate) skill: String,
+    pub(crate) project: PathBuf,
+    /// Where the host and the skill's own list would let it write, when the ceiling does not.
+    pub(crate) writing: Option<PathRules>,
+    pub(crate) lapsed: Rights,
+}
+
+impl Bound {
+    /// The error, as the lack of a right where nothing else stands against what was refused.
+    pub(crate) fn explain(&self, error: InvokeError) -> InvokeError {
+        let InvokeError::Refused(refusal) = &error else { return error };
+        match (&refusal.reason, &self.writing) {
+            (RefusalReason::Write { path }, Some(rules)) if rules.may_write(path.trim_start_matches("./")) => {
+                InvokeError::RightMissing {
+                    name: self.skill.clone(),
+                    right: Right::Write,
+                    lapsed: self.lapsed.contains(Right::Write),
+                    project: self.project.clone(),
+                    refusal: refusal.clone(),
+                }
+            }
+            _ => error,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Sessions over a backend of plain functions: who is asked, and what is recorded.
+#![expect(clippy::disallowed_methods, reason = "tests make the skills that sessions read")]
+
+mod answers;
+mod audit;
+mod fixture;

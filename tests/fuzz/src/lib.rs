@@ -1,0 +1,10 @@
+//! The fuzz targets' bodies, taken from the suites that replay their corpus; see `tests/src/fuzzing`.
+//!
+//! Must not: hold an invariant of its own, or depend on a crate that runs something.
+
+#![forbid(unsafe_code)]
+
+#[path = "../../src/fuzzing/mod.rs"]
+mod fuzzing;
+
+pub use fuzzing::*;
