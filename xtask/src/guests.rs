@@ -18,9 +18,11 @@ use std::path::{Path, PathBuf};
 const TARGET: &str = "wasm32-wasip2";
 /// The guest workspace and the assets, below the repository's root.
 const WORKSPACE: &str = "crates/guests";
+/// The interfaces that guests import.
+const INTERFACES: &str = "wit";
 const ASSETS: &str = "crates/packs/assets";
 /// The packages of the guest workspace that are components. Each lists its commands in `commands.txt`.
-const COMPONENTS: &[&str] = &["coreutils", "text"];
+const COMPONENTS: &[&str] = &["coreutils", "git", "text"];
 
 pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
     println!("==> guests: the command components");
@@ -44,8 +46,10 @@ fn check(root: &Root) -> Outcome {
     let first = place.build(root)?;
     let elsewhere = root.target.join("guests-check");
     remove(&elsewhere)?;
-    let copy = elsewhere.join("another-path").join("guests");
+    // As deep as the original, whose sources name the interfaces beside them.
+    let copy = elsewhere.join("another-path").join(WORKSPACE);
     copy_tree(&root.join(WORKSPACE), &copy)?;
+    copy_tree(&root.join(INTERFACES), &elsewhere.join("another-path").join(INTERFACES))?;
     let second = Place::below(&elsewhere, copy).build(root)?;
     for (name, one) in &first {
         let other = second.get(name).ok_or_else(|| format!("the second build has no {name}"))?;

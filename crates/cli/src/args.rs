@@ -1,7 +1,8 @@
 //! The command line as types.
 
+use crate::trust::shell_word;
 use clap::builder::ArgPredicate;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use skillgate_core::{Profile, Right};
 use skillgate_state::Expectation;
@@ -54,12 +55,30 @@ pub(crate) fn asks_for_json(arguments: impl IntoIterator<Item = std::ffi::OsStri
         let text = argument.to_string_lossy();
         match text.as_ref() {
             "--" => return false,
-            "json" if after_format => return true,
-            "--format=json" => return true,
+            word if after_format && word.eq_ignore_ascii_case("json") => return true,
+            word if word.eq_ignore_ascii_case("--format=json") => return true,
             word => after_format = word == "--format",
         }
     }
     false
+}
+
+/// The form that was meant, for a command line that could not be read: a program without `--` before it, or a format that is
+/// named as an option.
+pub(crate) fn meant(error: &clap::Error, arguments: &[String]) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    if let Some(format) = unknown.strip_prefix("--").filter(|word| matches!(*word, "json" | "sarif" | "human")) {
+        return Some(format!("write it `--format {format}`"));
+    }
+    let verb = arguments.windows(2).position(|words| words == ["sandbox", "run"])? + 2;
+    let program = arguments.iter().skip(verb).position(|word| word == unknown)? + verb;
+    let shown = |words: &[String]| words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+    let (before, program) = arguments.split_at(program);
+    let before = shown(before.get(1..).unwrap_or_default());
+    Some(format!("the program stands after two hyphens: skillgate {before} -- {}", shown(program)))
 }
 
 /// Options of every verb.
@@ -114,7 +133,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) audit_contents: bool,
     /// How data is printed; SARIF 2.1.0 only by `check`
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, global = true, value_enum, ignore_case = true, default_value_t = Format::Human)]
     pub(crate) format: Format,
     /// Colours in messages
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, default_value_if("no_color", ArgPredicate::IsPresent, "never"))]

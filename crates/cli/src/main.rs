@@ -48,6 +48,8 @@ fn main() -> ExitCode {
 fn usage(error: &clap::Error) -> ExitCode {
     // Help and version are asked for, so they are data and no failure.
     let status = if error.use_stderr() { Status::Usage } else { Status::Done };
+    let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let meant = args::meant(error, &arguments);
     if error.use_stderr() && args::asks_for_json(std::env::args_os()) {
         let plain = error.render().to_string();
         let (message, rest) = plain.split_once("\n\n").unwrap_or((plain.trim(), ""));
@@ -55,17 +57,25 @@ fn usage(error: &clap::Error) -> ExitCode {
             code: "usage".to_owned(),
             message: message.strip_prefix("error: ").unwrap_or(message).trim().to_owned(),
             rule: None,
-            help: rest.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+            help: meant
+                .into_iter()
+                .chain(rest.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned))
+                .collect(),
         });
         return status.into();
     }
-    match error.print() {
+    let printed = error.print();
+    if let Some(meant) = meant {
+        text::complain(&format!("\nhelp: {}", text::safe(&meant)));
+    }
+    match printed {
         Ok(()) => status.into(),
         Err(_) => Status::Findings.into(),
     }
 }
 
 fn dispatch(cli: &Cli) -> Result<Status, Failure> {
+    policy::warn_of_unknown_tools(&cli.global);
     match &cli.verb {
         Verb::List(verb) => command::list::run(&cli.global, verb),
         Verb::Show(verb) => command::show::run(&cli.global, verb),

@@ -2,10 +2,11 @@
 
 use crate::args::Global;
 use crate::exit::Failure;
+use crate::text::{self, Style};
 use skillgate_core::Profile;
 use skillgate_loader::{ReadFault, project_ambient, read_file_below_ambient};
 use skillgate_policy::file::{Layers, Level, MAX_POLICY_BYTES, Options, Policy, PolicyFile, Setting};
-use skillgate_policy::{Effect, Place, Rule};
+use skillgate_policy::{Effect, Place, Rule, ToolPattern};
 use skillgate_runtime::OpenError;
 use skillgate_state::read_guarded_ambient;
 use std::path::{Path, PathBuf};
@@ -88,6 +89,21 @@ fn options(global: &Global) -> Result<Options, Failure> {
             .as_ref()
             .map(|path| Setting::new(path.display().to_string(), Place::flag("--audit-log"))),
     })
+}
+
+/// Says of each `--allow` and `--deny` about a tool that Skillgate does not know: it may be the host's own, and is more often a
+/// name in the wrong case, which grants nothing and, worse, denies nothing.
+pub(crate) fn warn_of_unknown_tools(global: &Global) {
+    let flags = [("--allow", &global.allow), ("--deny", &global.deny)];
+    let written = flags.into_iter().flat_map(|(flag, patterns)| patterns.iter().map(move |pattern| (flag, pattern)));
+    let style = Style::of(global);
+    for (flag, pattern) in written {
+        // What is no pattern at all fails where it is used.
+        let Some(unknown) = ToolPattern::parse(pattern).ok().and_then(|parsed| parsed.unknown_tool()) else { continue };
+        let meant = unknown.suggestion.map(|pattern| format!("; did you mean {flag} '{pattern}'?")).unwrap_or_default();
+        let message = format!("{flag} '{pattern}': Skillgate knows no tool `{}`{meant}", unknown.name);
+        text::complain(&format!("{} {}", style.warning("warning:"), text::safe(&message)));
+    }
 }
 
 /// A path of a policy: `~/` is the user's home.

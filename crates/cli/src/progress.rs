@@ -1,7 +1,8 @@
 //! Progress of work that takes seconds.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use skillgate_exec_wasm::CompileProgress;
+use std::fmt;
 use std::io::IsTerminal as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -15,8 +16,12 @@ pub(crate) fn of_files(count: usize) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(count as u64);
-    match ProgressStyle::with_template("{bar:40} {pos}/{len} files [{elapsed}]") {
-        Ok(style) => bar.with_style(style),
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // A rate that cannot be written is only not shown.
+        let _shown = write!(out, "{:.0} a second", state.per_sec());
+    };
+    match ProgressStyle::with_template("{bar:40} {pos}/{len} files, {rate} [{elapsed}]") {
+        Ok(style) => bar.with_style(style.with_key("rate", rate)),
         Err(_) => bar,
     }
 }

@@ -8,7 +8,7 @@ use miette::{
 use skillgate_core::{LineIndex, Position, Severity, Span};
 use std::fmt;
 
-/// Characters of a long line that are shown before and after the place that is meant.
+/// Characters of a long line, as they are spelled, that are shown before and after the place that is meant.
 const BEFORE: usize = 40;
 const AFTER: usize = 80;
 
@@ -114,9 +114,12 @@ impl Excerpt {
         let line_start = source[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let line_end = source[start..].find(['\n', '\r']).map_or(source.len(), |length| start + length);
         let end = floor(source, span.end).clamp(start, line_end);
-        let from =
-            source[line_start..start].char_indices().rev().take(BEFORE).last().map_or(start, |(at, _)| line_start + at);
-        let to = source[start..line_end].char_indices().nth(AFTER).map_or(line_end, |(at, _)| start + at);
+        let mut room = BEFORE;
+        let before = source[line_start..start].char_indices().rev();
+        let from = before.take_while(|(_, c)| fits(*c, &mut room)).last().map_or(start, |(at, _)| line_start + at);
+        let mut room = AFTER;
+        let cut = source[start..line_end].char_indices().find(|(_, c)| !fits(*c, &mut room));
+        let to = cut.map_or(line_end, |(at, _)| start + at);
         let mut line = String::from(if from > line_start { "… " } else { "" });
         let mut show = |from: usize, to: usize| {
             line.push_str(&text::escaped_line(&source[from..to]));
@@ -150,6 +153,14 @@ impl SourceCode for Excerpt {
         let name = self.name.clone();
         Ok(Box::new(MietteSpanContents::new_named(name, self.line.as_bytes(), whole, line - 1, column - 1, 1)))
     }
+}
+
+/// Whether there is room for a character as it is shown; it takes its part of the room.
+fn fits(c: char, room: &mut usize) -> bool {
+    let shown = text::escaped_line(c.encode_utf8(&mut [0; 4])).chars().count();
+    let fits = shown <= *room;
+    *room = room.saturating_sub(shown);
+    fits
 }
 
 /// The last character boundary at or before `at`.
@@ -187,7 +198,7 @@ mod tests {
             ("a\u{1b}[2Jb\u{202e}c", Span::new(0, 1), "1 | a\\u{1b}[2Jb\\u{202e}c\n   : ^\n"),
             ("\u{feff}---\r\nx", Span::new(0, 3), "1 | \\u{feff}---\n   : ^^^^^^^^\n"),
             ("x\n\ty", Span::new(3, 4), "2 |     y\n   :     ^\n"),
-            ("", Span::new(0, 0), "1 | \n   : ^\n"),
+            ("", Span::new(0, 0), ",-[p\\u{202e}.md:1:1]\n   `----\n"),
             ("a\rb", Span::new(2, 3), "2 | b\n   : ^\n"),
             ("日本 x", Span::new(7, 99), "1 | 日本 x\n   :      ^\n"),
         ] {
@@ -203,5 +214,8 @@ mod tests {
         let drawn = draw(&source, Span::new(5000, 5004));
         let line = drawn.lines().nth(2).expect("the line");
         assert!(line.chars().count() < 150 && line.contains("aHEREb") && drawn.contains(":1:5001]"), "{drawn}");
+        // What is spelled out takes the room that it is shown in.
+        let drawn = draw(&"\0".repeat(5000), Span::new(2000, 2001));
+        assert!(drawn.lines().nth(2).expect("the line").chars().count() < 150, "{drawn}");
     }
 }

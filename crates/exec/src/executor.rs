@@ -4,7 +4,7 @@ use crate::eval::{self, Io, Shared};
 use crate::mounts::Mounts;
 use crate::program::Program;
 use crate::run::Run;
-use crate::stream::{Counted, Input, Output};
+use crate::stream::{Input, Output};
 use serde::Serialize;
 use skillgate_core::{HoleValue, Span};
 use skillgate_policy::{Approved, Gate, Refusal, Sight, Sketch, Verdict};
@@ -259,11 +259,8 @@ impl Executor for CapabilityShell {
         scene.trail.record(&AuditEvent::RunStart { program: program.source().to_owned() })?;
         let started = Instant::now();
         let bytes = Arc::default();
-        let streams = Streams {
-            stdout: Counted::new(streams.stdout, &bytes),
-            stderr: Counted::new(streams.stderr, &bytes),
-            ..streams
-        };
+        let streams =
+            Streams { stdout: streams.stdout.counted(&bytes), stderr: streams.stderr.counted(&bytes), ..streams };
         let result = self.evaluate(program, gate, scene, run, streams);
         scene.trail.record(&AuditEvent::RunEnd {
             program: program.source().to_owned(),

@@ -1,6 +1,6 @@
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
-use skillgate_policy::PathRules;
+use skillgate_policy::{PathRules, Rule};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -236,6 +236,37 @@ impl Located<'_> {
             }
         }
         Ok(entries)
+    }
+
+    /// The names in a directory with their own status, hidden ones left out, in no particular order, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Self::entries`].
+    pub fn statuses(&self, rules: &PathRules, limit: usize) -> io::Result<Vec<(String, Metadata)>> {
+        let path = self.visible(rules, true)?;
+        let mut statuses = Vec::new();
+        for entry in self.mount.dir.read_dir(&path)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            // What went away meanwhile is not there.
+            let Ok(metadata) = entry.metadata() else { continue };
+            if statuses.len() == limit {
+                return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+            }
+            if self.entry_is_visible(rules, &path, &name, metadata.file_type()) {
+                statuses.push((name, metadata));
+            }
+        }
+        Ok(statuses)
+    }
+
+    /// The rule that hides what the path names; `None` when it is shown, or not there anyway.
+    #[must_use]
+    pub fn hidden_by<'r>(&self, rules: &'r PathRules) -> Option<&'r Rule> {
+        let prefix = self.mount.in_project.as_ref()?;
+        let real = self.mount.dir.canonicalize(self.relative()).ok()?;
+        let is_directory = self.mount.dir.symlink_metadata(&real).ok()?.is_dir();
+        rules.hidden_by(prefix.join(real.strip_prefix(".").unwrap_or(&real)).to_str()?, is_directory)
     }
 
     /// Opens a file for writing: in the project, where a rule grants it, never through a link.

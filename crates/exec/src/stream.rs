@@ -253,15 +253,13 @@ pub struct Counted {
     bytes: Arc<AtomicU64>,
 }
 
-impl Counted {
-    /// Adds what `output` is given to `bytes`.
-    #[must_use]
-    pub fn new(output: Output, bytes: &Arc<AtomicU64>) -> Output {
-        Output::Counted(Arc::new(Self { output, bytes: Arc::clone(bytes) }))
-    }
-}
-
 impl Output {
+    /// The same output, which adds the length of what it is given to `bytes`.
+    #[must_use]
+    pub fn counted(self, bytes: &Arc<AtomicU64>) -> Output {
+        Output::Counted(Arc::new(Counted { output: self, bytes: Arc::clone(bytes) }))
+    }
+
     /// Writes all of `bytes`.
     ///
     /// # Errors

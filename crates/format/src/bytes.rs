@@ -9,6 +9,8 @@ pub(crate) struct Decoded {
     pub(crate) start: usize,
     /// Whether the bytes were UTF-8; if not, bad sequences stand as U+FFFD and offsets are the text's only.
     pub(crate) valid: bool,
+    /// Whether the bytes begin as UTF-16 does.
+    pub(crate) utf16: bool,
 }
 
 /// Decodes `bytes`.
@@ -18,7 +20,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded {
         Err(_) => (String::from_utf8_lossy(bytes).into_owned(), false),
     };
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    Decoded { text, start, valid }
+    let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    Decoded { text, start, valid, utf16 }
 }
 
 /// Bytes that are looked at together while they are ASCII.

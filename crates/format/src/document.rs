@@ -57,7 +57,7 @@ impl Document {
     pub fn read(bytes: &[u8], options: &ReadOptions) -> Self {
         if bytes.len() as u64 > options.max_file_bytes {
             let message = format!("the file has {} bytes; at most {} are read", bytes.len(), options.max_file_bytes);
-            let mut refused = Reading::new(Decoded { text: String::new(), start: 0, valid: true }, options);
+            let mut refused = Reading::new(decode(b""), options);
             refused.lost(Diagnostic::new(Code::FileTooLarge, message));
             return refused.finish(true);
         }
@@ -269,7 +269,7 @@ struct Content {
 
 impl<'o> Reading<'o> {
     fn new(decoded: Decoded, options: &'o ReadOptions) -> Self {
-        let Decoded { text, start, valid } = decoded;
+        let Decoded { text, start, valid, utf16 } = decoded;
         let mut diagnostics = Vec::new();
         if start > 0 {
             let mark = Span::new(0, start);
@@ -278,10 +278,12 @@ impl<'o> Reading<'o> {
             );
         }
         if !valid {
-            diagnostics.push(Diagnostic::new(
-                Code::NotUtf8,
-                "the file is not UTF-8; bytes that could not be read were replaced by U+FFFD",
-            ));
+            let message = if utf16 {
+                "the file is UTF-16, not UTF-8; nothing of it can be read"
+            } else {
+                "the file is not UTF-8; bytes that could not be read were replaced by U+FFFD"
+            };
+            diagnostics.push(Diagnostic::new(Code::NotUtf8, message).help("save it as UTF-8"));
         }
         if let Some(file) = &options.file_name
             && file != "SKILL.md"
@@ -536,14 +538,20 @@ impl<'o> Reading<'o> {
             let shown = shown(command.unwrap_or_default());
             return if shown.is_empty() { fallback.to_owned() } else { shown };
         };
+        let help = || match command {
+            Some(command) => format!("write the directory's name: `name: {}`", shown(command)),
+            None => "use letters, digits and hyphens".to_owned(),
+        };
         if let Some(problem) = name_problem(&name.value) {
             let message =
                 format!("the name holds {problem}; it is only shown, and the command is the directory's name");
-            let help = match command {
-                Some(command) => format!("write the directory's name: `name: {}`", shown(command)),
-                None => "use letters, digits and hyphens".to_owned(),
-            };
-            self.diagnostics.push(Diagnostic::new(Code::NameInvalid, message).at(name.span).help(help));
+            self.diagnostics.push(Diagnostic::new(Code::NameInvalid, message).at(name.span).help(help()));
+        } else if name.value.chars().any(char::is_whitespace) {
+            // A title, which many packs give; nothing is lost by it.
+            let message =
+                "the name holds white space, as a title does; it is shown, and the command is the directory's name";
+            self.diagnostics
+                .push(Diagnostic::new(Code::NameInvalid, message).at(name.span).severity(Severity::Info).help(help()));
         } else if let Some(command) = command.filter(|command| !is_same_name(command, &name.value)) {
             let message = format!("the name is `{}` and the skill is invoked as `{}`", name.value, shown(command));
             self.diagnostics.push(Diagnostic::new(Code::NameMismatch, message).at(name.span));
@@ -617,8 +625,6 @@ fn name_problem(name: &str) -> Option<&'static str> {
         Some("a control character")
     } else if name.chars().any(|c| skillgate_core::classify_invisible(c).is_some()) {
         Some("an invisible character")
-    } else if name.chars().any(char::is_whitespace) {
-        Some("white space")
     } else {
         None
     }

@@ -1,6 +1,6 @@
 //! Lines of a text that may end with LF, CRLF, a lone CR or a mixture of them.
 
-use memchr::memchr2;
+use memchr::{memchr2, memrchr2};
 use skillgate_core::Span;
 
 /// One line.
@@ -44,6 +44,13 @@ pub(crate) fn lines(text: &str, span: Span) -> impl Iterator<Item = Line> + '_ {
         at = next;
         Some(Line { start, end, next })
     })
+}
+
+/// The line of `text[span]` that holds the byte at `at`; the line starts at `from` or behind it.
+pub(crate) fn line_around(text: &str, span: Span, from: usize, at: usize) -> Line {
+    let before = memrchr2(b'\n', b'\r', &text.as_bytes()[from..at]);
+    let start = before.map_or(from, |length| from + length + 1);
+    lines(text, Span::new(start, span.end)).next().unwrap_or(Line { start, end: span.end, next: span.end })
 }
 
 /// Whether the line is exactly `---`, trailing blanks allowed.

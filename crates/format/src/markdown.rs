@@ -1,7 +1,7 @@
 //! As much Markdown as expansion needs: code fences and code spans, in linear time.
 
-use crate::lines::{Line, indent, is_blank, lines};
-use memchr::memchr;
+use crate::lines::{Line, indent, is_blank, line_around, lines};
+use memchr::{memchr, memchr2};
 use skillgate_core::Span;
 use std::collections::HashMap;
 
@@ -108,34 +108,28 @@ pub(crate) fn fence_close(line: &str, mark: &FenceMark) -> bool {
     depth == mark.depth && rest.len() >= mark.length && rest.bytes().all(|byte| byte == mark.byte)
 }
 
-/// Finds fences and code spans.
+/// Finds fences and code spans. Lines without a backtick or a tilde are looked at only where they may end a paragraph with
+/// backticks in it, or a block quote with a fence in it.
 pub(crate) fn scan(text: &str) -> Markdown {
+    let bytes = text.as_bytes();
+    let all = Span::new(0, text.len());
     let mut found = Markdown::default();
-    let mut open: Option<(Line, FenceMark)> = None;
     let mut paragraph = Paragraph::default();
-    for line in lines(text, Span::new(0, text.len())) {
-        let content = line.text(text);
-        if let Some((first, mark)) = &open {
-            // A fence in a block quote ends with the quote.
-            let left = mark.depth > 0 && quote_prefix(content).0 < mark.depth;
-            let closes = fence_close(content, mark);
-            if !left && !closes {
-                continue;
-            }
-            found.fences.push(Fence {
-                whole: Span::new(first.start, if closes { line.end } else { line.start }),
-                info: mark.info.shifted(first.start),
-                content: Span::new(first.next, line.start),
-                closed: closes,
-            });
-            open = None;
-            if closes {
-                continue;
-            }
+    let mut next = 0;
+    while let Some(skip) = memchr2(b'`', b'~', &bytes[next..]) {
+        let line = line_around(text, all, next, next + skip);
+        if !paragraph.runs.is_empty()
+            && lines(text, Span::new(next, line.start)).any(|line| starts_block(line.text(text)))
+        {
+            paragraph.end(text, &mut found.spans);
         }
+        next = line.next;
+        let content = line.text(text);
         if let Some(mark) = fence_open(content) {
             paragraph.end(text, &mut found.spans);
-            open = Some((line, mark));
+            let fence = fence_at(text, line, &mark);
+            next = fence.1;
+            found.fences.push(fence.0);
             continue;
         }
         if starts_block(content) {
@@ -144,15 +138,40 @@ pub(crate) fn scan(text: &str) -> Markdown {
         paragraph.add(text, line);
     }
     paragraph.end(text, &mut found.spans);
-    if let Some((first, mark)) = open {
-        found.fences.push(Fence {
-            whole: Span::new(first.start, text.len()),
-            info: mark.info.shifted(first.start),
-            content: Span::new(first.next, text.len()),
-            closed: false,
-        });
-    }
     found
+}
+
+/// The fence that `open` opens, and where the first line starts that is not of it.
+fn fence_at(text: &str, open: Line, mark: &FenceMark) -> (Fence, usize) {
+    let inside = Span::new(open.next, text.len());
+    let fence = |end: usize, content_end: usize, closed: bool| Fence {
+        whole: Span::new(open.start, end),
+        info: mark.info.shifted(open.start),
+        content: Span::new(open.next, content_end),
+        closed,
+    };
+    let closed = |line: Line| (fence(line.end, line.start, true), line.next);
+    if mark.depth == 0 {
+        let mut next = inside.start;
+        while let Some(skip) = memchr(mark.byte, &text.as_bytes()[next..]) {
+            let line = line_around(text, inside, next, next + skip);
+            if fence_close(line.text(text), mark) {
+                return closed(line);
+            }
+            next = line.next;
+        }
+    } else {
+        for line in lines(text, inside) {
+            // A fence in a block quote ends with the quote.
+            if quote_prefix(line.text(text)).0 < mark.depth {
+                return (fence(line.start, line.start, false), line.start);
+            }
+            if fence_close(line.text(text), mark) {
+                return closed(line);
+            }
+        }
+    }
+    (fence(text.len(), text.len(), false), text.len())
 }
 
 /// Whether a code span cannot reach over the start of this line.
@@ -166,9 +185,7 @@ fn starts_block(line: &str) -> bool {
 struct Run {
     start: usize,
     length: usize,
-    /// Which line it stands in.
-    line: usize,
-    /// Where that line starts.
+    /// Where the line starts that it stands in.
     line_start: usize,
 }
 
@@ -179,25 +196,22 @@ const FEW_RUNS: usize = 16;
 #[derive(Default)]
 struct Paragraph {
     runs: Vec<Run>,
-    lines: usize,
 }
 
 impl Paragraph {
     fn add(&mut self, text: &str, line: Line) {
-        self.lines += 1;
         let bytes = text.as_bytes();
         let mut at = line.start;
         while let Some(skip) = memchr(b'`', &bytes[at..line.end]) {
             let start = at + skip;
             let length = bytes[start..line.end].iter().take_while(|byte| **byte == b'`').count();
-            self.runs.push(Run { start, length, line: self.lines, line_start: line.start });
+            self.runs.push(Run { start, length, line_start: line.start });
             at = start + length;
         }
     }
 
     /// Pairs the runs as CommonMark does: the next run of the same length closes.
     fn end(&mut self, text: &str, spans: &mut Vec<CodeSpan>) {
-        self.lines = 0;
         if self.runs.is_empty() {
             return;
         }
@@ -240,7 +254,7 @@ impl Paragraph {
     /// The injection whose opening backtick is run `i`.
     fn injection(&self, text: &str, i: usize) -> Option<CodeSpan> {
         let (open, close) = (self.runs.get(i)?, self.runs.get(i + 1)?);
-        if open.length != 1 || close.length != 1 || open.line != close.line {
+        if open.length != 1 || close.length != 1 || open.line_start != close.line_start {
             return None;
         }
         let before = text[open.line_start..open.start].strip_suffix('!')?;

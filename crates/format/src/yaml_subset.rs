@@ -608,7 +608,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 4_096, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn whatever_is_answered_is_what_the_parser_says(text in header(), base in 0..9usize) {

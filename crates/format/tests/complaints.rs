@@ -126,6 +126,10 @@ fn complaint_12_a_byte_order_mark_hides_nothing() {
     assert_eq!(document.body(), "hi");
     let fixed = apply_fixes(document.source(), document.diagnostics());
     assert!(fixed.starts_with("---\n"), "one header, no mark: {fixed:?}");
+    let guarded = |mark: &str| read(&format!("{mark}---\nname: a\nallowed-tools: {{}}\n---\nhi"));
+    for mark in ["", "\u{feff}"] {
+        assert!(guarded(mark).frontmatter().allowed_tools.is_unreadable(), "a gate that cannot be read stays shut");
+    }
     let twice = Document::read(b"\xef\xbb\xbf\xef\xbb\xbf---\nname: a\n---\n", &ReadOptions::default());
     assert_ne!(twice.header_state(), HeaderState::Parsed, "only one mark is taken off");
 }
@@ -191,6 +195,9 @@ fn complaint_19_a_comment_before_the_header_is_reported_with_its_line() {
     assert!(found.message.contains("line 2"), "{}", found.message);
     assert_eq!(field(&document, "allowed-tools"), serde_json::json!(["Read"]), "its tool list narrows");
     assert_eq!(document.body(), "<!-- x -->\nhi");
+    let strict = ReadOptions { profile: skillgate_core::Profile::Strict, ..ReadOptions::default() };
+    let document = Document::read(document.source().as_bytes(), &strict);
+    assert!(codes(&document).contains(&"not-standard".to_owned()), "where validity is asked for it is an error");
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn check(directory: &Path) -> Vec<String> {
     assert!(fixed.diagnostics().iter().all(|found| found.fix.is_none()), "{case}: {:?}", fixed.diagnostics());
     assert_eq!(fix_all(fixed.source().as_bytes(), &options).source(), fixed.source(), "{case} is fixed twice");
     assert_eq!(fixed.label(), document.label(), "{case} is fixed into something else");
+    assert_eq!(fixed.body(), document.body(), "{case}: a fix is not about the text");
     for found in document.diagnostics() {
         if let Some(span) = found.span {
             assert!(span.slice(document.source()).is_some(), "{case}: {found} lies outside of the file");

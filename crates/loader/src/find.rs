@@ -119,6 +119,9 @@ impl Search<'_> {
                 "it is a link that leads out of the directory that is checked, so it was not read".to_owned(),
                 "put the file itself there, or check the directory that holds both",
             )
+        } else if error.kind() == io::ErrorKind::NotFound {
+            let target = self.root.read_link_contents(rel).map(|target| format!(": `{}`", target.display()));
+            (format!("the link leads to nothing{}", target.unwrap_or_default()), "repair the link, or remove it")
         } else {
             (format!("the link cannot be followed: {error}"), "repair the link, or remove it")
         };

@@ -80,6 +80,7 @@ impl Authority {
             let approval = Approval { skill: skill.clone(), patterns };
             if !self.approvals.contains(&approval) {
                 self.approvals.push(approval);
+                self.index = OnceLock::new();
             }
         }
         self
@@ -121,15 +122,19 @@ impl Authority {
     }
 
     fn has_a_command_in_common(&self) -> bool {
-        if !self.host.permits_some_command() || !self.caveats.iter().all(Caveat::permits_some_command) {
+        // Where a skill's list may answer, what asks is as good as granted.
+        let grants = |rule: &&Rule| {
+            rule.effect() == Effect::Allow || (rule.effect() == Effect::Ask && !self.approvals.is_empty())
+        };
+        if !self.host.permits_some_command(grants) || !self.caveats.iter().all(Caveat::permits_some_command) {
             return false;
         }
         // What every list of patterns has in common; removals and denials can only be seen command by command.
         let mut common: Vec<CommandPattern> = match self.host.defaults() {
             Defaults::BuiltIn => vec![CommandPattern::Any],
             Defaults::Nothing => {
-                let allowing = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow);
-                allowing.filter_map(|rule| rule.pattern().command().cloned()).collect()
+                let granting = self.host.rules().iter().filter(grants);
+                granting.filter_map(|rule| rule.pattern().command().cloned()).collect()
             }
         };
         let mut narrow = |listed: Vec<&CommandPattern>| {
@@ -240,14 +245,17 @@ impl Authority {
         if !self.permits_some_command() {
             return Vec::new();
         }
-        let narrowed_by: Vec<_> = self.caveats.iter().map(Caveat::pattern_texts).collect();
-        let allowed = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow);
-        let builtin = (self.host.defaults() == Defaults::BuiltIn).then(|| "Bash (shipped commands)".to_owned());
-        allowed
-            .map(|rule| rule.pattern().text().to_owned())
-            .chain(builtin)
-            .map(|pattern| EffectiveEntry { pattern, narrowed_by: narrowed_by.clone() })
-            .collect()
+        let allowed = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow).map(Rule::pattern);
+        let entry = |text: &str, pattern: &ToolPattern| {
+            let narrowed_by = self.caveats.iter().map(|caveat| caveat.applying_to(pattern)).collect::<Option<Vec<_>>>()?;
+            let narrowed_by = narrowed_by.into_iter().filter(|list| !list.is_empty()).collect();
+            Some(EffectiveEntry { pattern: text.to_owned(), narrowed_by })
+        };
+        let mut entries: Vec<EffectiveEntry> = allowed.filter_map(|pattern| entry(pattern.text(), pattern)).collect();
+        // The built-in default in the form of a pattern, which parses by construction.
+        let builtin = (self.host.defaults() == Defaults::BuiltIn).then(|| ToolPattern::parse("Bash").ok()).flatten();
+        entries.extend(builtin.and_then(|pattern| entry("Bash (shipped commands)", &pattern)));
+        entries
     }
 
     /// What the read and write patterns of every member say about paths below the project, where letters count as this
@@ -264,6 +272,7 @@ impl Authority {
         let managed = |level| matches!(level, Level::Managed { .. });
         let taken = |tools, effect, of: &dyn Fn(Level) -> bool| self.host.path_patterns(tools, effect, of);
         rules.hide(&taken(READS, Effect::Deny, &|_| true));
+        self.host.all_rules().filter(|rule| rule.effect() != Effect::Allow).for_each(|rule| rules.hidden_for(rule));
         rules.forbid_writes(&taken(WRITES, Effect::Deny, &|_| true));
         // Asking for each file that a command opens is not possible; an unanswered ask refuses.
         rules.hide(&taken(READS, Effect::Ask, &managed));
@@ -314,4 +323,77 @@ pub(crate) struct Considered<'a> {
     pub(crate) forbidding: Option<&'a Caveat>,
     /// The skill whose list answered an ask.
     pub(crate) pre_approved_by: Option<&'a SkillId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ceiling, Place, Restriction};
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use skillgate_core::{CommandName, Digest, Source};
+
+    fn pattern() -> impl Strategy<Value = ToolPattern> {
+        let text = select(vec![
+            "Bash",
+            "Bash(git:*)",
+            "Bash(g*)",
+            "Bash(git log:*)",
+            "Bash(git l*)",
+            "Bash(git log)",
+            "Bash(ls:*)",
+            "Bash(ls)",
+            "Bash(env ls)",
+            "Bash(env:*)",
+            "Read",
+            "Bash(cat:*)",
+        ]);
+        text.prop_map(|text| ToolPattern::parse(text).expect("a pattern"))
+    }
+
+    fn authority() -> impl Strategy<Value = Authority> {
+        let effect = || select(vec![Effect::Allow, Effect::Allow, Effect::Allow, Effect::Ask, Effect::Deny]);
+        let rules = move || {
+            let rule = (effect(), pattern()).prop_map(|(effect, pattern)| Rule::new(effect, pattern, Place::Host));
+            prop::collection::vec(rule, 0..6)
+        };
+        let patterns = || prop::collection::vec(pattern(), 0..4);
+        let caveats = prop::collection::vec((patterns(), any::<bool>()), 0..4);
+        let ceiling = prop::option::of((rules(), any::<bool>()));
+        (rules(), ceiling, rules(), caveats, any::<bool>()).prop_map(|(own, ceiling, project, caveats, defaults)| {
+            let mut host = Host::new(own, if defaults { Defaults::BuiltIn } else { Defaults::Nothing });
+            if let Some((rules, closed)) = ceiling {
+                host = host.under(Ceiling::new(rules, closed));
+            }
+            let host = host.restricted(project.into_iter().filter_map(|rule| Restriction::try_from(rule).ok()));
+            let skill = SkillId { source: Source::User, command: CommandName::new("s").expect("a name") };
+            caveats.into_iter().fold(Authority::of(host), |authority, (patterns, only)| {
+                let kind = if only {
+                    CaveatKind::Only { patterns, unreadable: vec![] }
+                } else {
+                    CaveatKind::Without(patterns)
+                };
+                authority.with(Caveat { skill: skill.clone(), digest: Digest::of(b""), kind })
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The index leaves out nothing that says something.
+        #[test]
+        fn a_decision_by_index_is_the_decision_by_every_rule(
+            authority in authority(),
+            words in prop::collection::vec(prop::option::weighted(0.9, select(vec!["git", "log", "ls", "env", "cat", "-x"])), 0..4),
+            asked in any::<bool>(),
+        ) {
+            let vector: Vec<Known<'_>> =
+                words.iter().map(|word| word.map_or(Known::Unknown, Known::Text)).collect();
+            let answered = |_: &Rule| asked;
+            let indexed = authority.consider(&vector, Some(Provider::Native), &answered);
+            let naive = authority.consider_among(&authority.index().all(), &vector, Some(Provider::Native), &answered);
+            prop_assert_eq!(indexed, naive);
+        }
+    }
 }

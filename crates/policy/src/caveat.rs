@@ -114,6 +114,27 @@ impl Caveat {
         }
     }
 
+    /// The caveat's patterns that have something in common with a pattern of the host; `None` when the caveat leaves nothing of
+    /// it.
+    pub(crate) fn applying_to(&self, pattern: &ToolPattern) -> Option<Vec<String>> {
+        let common = |own: &&ToolPattern| match (own.command(), pattern.command()) {
+            (Some(own), Some(host)) => host.meet(own).is_some(),
+            (None, None) => own.tool() == pattern.tool(),
+            _ => false,
+        };
+        match &self.kind {
+            CaveatKind::Nothing { .. } => None,
+            CaveatKind::Only { patterns, .. } => {
+                let applying: Vec<String> = patterns.iter().filter(common).map(|own| own.text().to_owned()).collect();
+                // A list that names no reading is about commands; they see what their grant shows them.
+                (!applying.is_empty() || pattern.tool() == "Read").then_some(applying)
+            }
+            CaveatKind::Without(patterns) => {
+                Some(patterns.iter().filter(common).map(|own| format!("not {}", own.text())).collect())
+            }
+        }
+    }
+
     /// The texts of the caveat's patterns, for reports.
     #[must_use]
     pub fn pattern_texts(&self) -> Vec<String> {

@@ -109,7 +109,7 @@ impl Authority {
                         let reason = match &refusal.reason {
                             Narrowed { .. } => {
                                 let caveat = considered.narrowing.or_else(|| self.caveats().first());
-                                caveat.map_or_else(|| always(effect, says.clone()), |caveat| by_caveat(caveat))
+                                caveat.map_or_else(|| always(effect, says.clone()), by_caveat)
                             }
                             Denied(_) | Unanswered(_) | OutsideCeiling { .. } => reason_of(&considered.host, says),
                             _ => Reason { effect, ..reason_of(&considered.host, says) },
@@ -148,12 +148,26 @@ impl Authority {
                 decision(Effect::Deny, vec![reason_of(&host, says(&host))], remedy)
             }
             (_, Some(caveat)) => decision(Effect::Deny, vec![by_caveat(caveat)], None),
-            (Effect::Ask, None) => decision(Effect::Ask, vec![reason_of(&host, says(&host))], Some(remedy).flatten()),
+            (Effect::Ask | Effect::Allow, None) if self.hides(action, base) => {
+                let says = "what cannot be seen is not changed either".to_owned();
+                decision(Effect::Deny, vec![always(Effect::Deny, says)], None)
+            }
+            (Effect::Ask, None) => decision(Effect::Ask, vec![reason_of(&host, says(&host))], remedy),
             (Effect::Allow, None) if !self.paths_agree(action, base) => {
                 let says = "the rules about the file system do not let it be seen or changed".to_owned();
                 decision(Effect::Deny, vec![always(Effect::Deny, says)], None)
             }
             (Effect::Allow, None) => decision(Effect::Allow, vec![reason_of(&host, says(&host))], None),
+        }
+    }
+
+    /// Whether the action would change a path that some member does not show.
+    fn hides(&self, action: &Action, base: &PathBase) -> bool {
+        match (action, action.path_below(base)) {
+            (Action::Write { .. } | Action::Edit { .. }, Some(Ok(path))) => {
+                !self.path_rules_in(base).may_read(&path, false)
+            }
+            _ => false,
         }
     }
 

@@ -4,6 +4,7 @@ use crate::command::CommandPattern;
 use crate::paths::{PathBase, PathRules, is_protected};
 use crate::refusal::{Refusal, RefusalReason};
 use crate::request::{CommandRequest, Known, Provenance, Provider, Sketch};
+use crate::rule::Rule;
 use crate::ruling::{Ruling, show, suggestion};
 use skillgate_core::SkillId;
 use std::sync::Arc;
@@ -138,6 +139,13 @@ impl Approved {
     #[must_use]
     pub fn withheld(&self) -> &Withheld {
         &self.withheld
+    }
+
+    /// The refusal for a command that names a file which `rule` hides from it.
+    #[must_use]
+    pub fn hidden_refusal(vector: &[String], path: &str, rule: &Rule) -> Refusal {
+        let reason = RefusalReason::Hidden { path: path.to_owned(), rule: rule.clone() };
+        Refusal::new(show(vector), reason, None)
     }
 
     /// The refusal for a command that sees streams only and, while it runs, names `path`.

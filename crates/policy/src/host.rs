@@ -159,16 +159,16 @@ impl Host {
         default: Effect,
         answered: impl Fn(Level, &Rule) -> bool,
     ) -> Decided<'a> {
-        let (mut denying, mut asking, mut allowing, mut agreed) = (None, None, None, false);
+        let (mut denying, mut asking, mut allowing, mut answered_ask) = (None, None, None, None);
+        // An ask of the project or of a ceiling takes away from a grant; with its answer it is none.
+        let mut granted = default != Effect::Deny;
         let mut listed = vec![false; self.ceilings.len()];
         for (level, rule) in matching {
+            granted |= level == Level::Host && rule.effect() != Effect::Deny;
             match (level, rule.effect()) {
                 (Level::Managed { ceiling }, Effect::Allow) => listed[ceiling] = true,
                 (Level::Host | Level::Project, Effect::Allow) => allowing = Some((level, rule)),
-                (_, Effect::Ask) if answered(level, rule) => {
-                    agreed = true;
-                    allowing = allowing.or(Some((level, rule)));
-                }
+                (_, Effect::Ask) if answered(level, rule) => answered_ask = Some((level, rule)),
                 (_, Effect::Ask) => asking = Some((level, rule)),
                 (_, Effect::Deny) => denying = Some((level, rule)),
             }
@@ -181,17 +181,21 @@ impl Host {
         if let Some((ceiling, _)) = outside.next() {
             return decided(Effect::Deny, By::Outside(ceiling), false);
         }
+        if !granted {
+            return decided(Effect::Deny, By::Nothing, false);
+        }
         if let Some((level, rule)) = asking {
             return decided(Effect::Ask, By::Rule(level, rule), false);
         }
-        match (allowing, default) {
-            (Some((level, rule)), _) => decided(Effect::Allow, By::Rule(level, rule), agreed),
-            (None, Effect::Allow) => decided(Effect::Allow, By::Default, false),
-            (None, Effect::Ask) if answered(Level::Host, &builtin_rule(Effect::Ask)) => {
-                decided(Effect::Allow, By::Default, true)
-            }
-            (None, Effect::Ask) => decided(Effect::Ask, By::Default, false),
-            (None, Effect::Deny) => decided(Effect::Deny, By::Nothing, false),
+        // Without a rule of the host its default stands beside the asks that were answered.
+        let by_default_only = allowing.is_none() && !matches!(answered_ask, Some((Level::Host, _)));
+        if by_default_only && default == Effect::Ask {
+            let agreed = answered(Level::Host, &builtin_rule(Effect::Ask));
+            return decided(if agreed { Effect::Allow } else { Effect::Ask }, By::Default, agreed);
+        }
+        match answered_ask.or(allowing) {
+            Some((level, rule)) => decided(Effect::Allow, By::Rule(level, rule), answered_ask.is_some()),
+            None => decided(Effect::Allow, By::Default, false),
         }
     }
 
@@ -204,9 +208,9 @@ impl Host {
         }
     }
 
-    /// Whether some shell command may run at all.
-    pub(crate) fn permits_some_command(&self) -> bool {
-        let own = self.rules.iter().filter(|rule| rule.effect() == Effect::Allow).map(Rule::pattern);
+    /// Whether some shell command may run at all, by the host's own rules that grant.
+    pub(crate) fn permits_some_command(&self, grants: impl Fn(&&Rule) -> bool) -> bool {
+        let own = self.rules.iter().filter(grants).map(Rule::pattern);
         (self.defaults == Defaults::BuiltIn || names_a_command(own))
             && self.closed().all(|ceiling| names_a_command(ceiling.allowed()))
     }
@@ -295,6 +299,15 @@ mod tests {
         assert_eq!((own.effect, own.by), (Effect::Ask, By::Rule(Level::Managed { ceiling: 0 }, &ask[1])));
         let all = host.decide(host.leveled(), Effect::Deny, |_, _| true);
         assert_eq!((all.effect, all.agreed), (Effect::Allow, true));
+        let outer = [Level::Project, Level::Managed { ceiling: 0 }].map(|level| (level, &ask[1]));
+        let alone = host.decide(outer.into_iter(), Effect::Deny, |_, _| true);
+        assert_eq!(
+            (alone.effect, alone.by),
+            (Effect::Deny, By::Nothing),
+            "an answer to who grants nothing is no grant"
+        );
+        let unanswered_default = host.decide(outer.into_iter(), Effect::Ask, |level, _| level != Level::Host);
+        assert_eq!((unanswered_default.effect, unanswered_default.by), (Effect::Ask, By::Default));
         let denied = host.clone().restricted([Restriction::deny(ToolPattern::any_command(), Place::Host)]);
         assert_eq!(denied.decide(denied.leveled(), Effect::Allow, |_, _| true).effect, Effect::Deny);
     }

@@ -1,5 +1,6 @@
 use crate::host::path_patterns;
 use crate::pattern::ToolPattern;
+use crate::rule::Rule;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fmt;
 
@@ -21,6 +22,7 @@ pub struct PathBase {
     folds_case: bool,
 }
 
+#[expect(clippy::derivable_impls, reason = "how names are taken depends on the system it is compiled for")]
 impl Default for PathBase {
     fn default() -> Self {
         Self { root: None, home: None, folds_case: cfg!(any(target_os = "macos", target_os = "ios", windows)) }
@@ -83,6 +85,8 @@ fn without_end(path: String) -> String {
 pub struct PathRules {
     base: PathBase,
     hidden: Vec<PathSet>,
+    /// The rules of the host behind what is hidden, for whoever asks why.
+    hiding: Vec<(PathSet, Rule)>,
     read_asked: Vec<PathSet>,
     shown: Vec<PathSet>,
     write_forbidden: Vec<PathSet>,
@@ -140,6 +144,19 @@ impl PathRules {
     #[must_use]
     pub fn shows_everything(&self) -> bool {
         self.hidden.is_empty() && self.read_asked.is_empty() && self.shown.is_empty()
+    }
+
+    /// The rule of the host that keeps a path relative to the project from being seen; `None` when none does.
+    #[must_use]
+    pub fn hidden_by(&self, path: &str, is_directory: bool) -> Option<&Rule> {
+        let hides = |(set, _): &&(PathSet, Rule)| !self.may_read(path, is_directory) && set.matches(path, is_directory);
+        self.hiding.iter().filter(hides).map(|(_, rule)| rule).max_by_key(|rule| rule.effect())
+    }
+
+    /// Remembers which rule it is that hides what it names.
+    pub(crate) fn hidden_for(&mut self, rule: &Rule) {
+        let patterns = path_patterns(std::iter::once(rule.pattern()), READS);
+        self.hiding.extend(PathSet::taking(&patterns, &self.base).map(|set| (set, rule.clone())));
     }
 
     pub(crate) fn hide(&mut self, patterns: &[String]) {

@@ -350,7 +350,7 @@ fn check_tool_name(tool: &str) -> Result<(), PatternError> {
     if valid {
         return Ok(());
     }
-    let nearest = nearest(tool, KNOWN_TOOLS).first().map(|name| (*name).to_owned());
+    let nearest = nearest(tool.trim_end_matches('*'), KNOWN_TOOLS).first().map(|name| (*name).to_owned());
     Err(PatternError::ToolName { name: tool.to_owned(), nearest, at: Span::new(0, tool.len()) })
 }
 

@@ -78,6 +78,13 @@ pub enum RefusalReason {
         /// The path as the command named it.
         path: String,
     },
+    /// A rule hides a file that the command names.
+    Hidden {
+        /// The path as the command named it.
+        path: String,
+        /// The rule.
+        rule: Rule,
+    },
     /// The command runs without a grant of its own, so nothing is mounted, and it named a path.
     Unmounted {
         /// The path as the command named it.
@@ -102,6 +109,7 @@ impl RefusalReason {
             RefusalReason::Denied(rule) | RefusalReason::Unanswered(rule) | RefusalReason::Declined(rule) => {
                 rule.to_string()
             }
+            RefusalReason::Hidden { rule, .. } => rule.to_string(),
             RefusalReason::Narrowed { skill, says } => format!("{skill}: {says}"),
             RefusalReason::NotGranted | RefusalReason::Carrier { .. } => "no rule grants it".to_owned(),
             RefusalReason::ProducedOption { .. } => "a produced word is never an option".to_owned(),
@@ -149,6 +157,9 @@ impl fmt::Display for RefusalReason {
                 write!(f, "`{path}` is never written, because other programs act on it")
             }
             RefusalReason::Write { path } => write!(f, "writing `{path}` needs a grant"),
+            RefusalReason::Hidden { path, rule } => {
+                write!(f, "`{path}` is hidden by the rule `{} {}` ({})", rule.effect(), rule.pattern(), rule.place())
+            }
             RefusalReason::Unmounted { path, narrowed_by: None } => {
                 write!(f, "it runs without a grant of its own, so it sees no files, and it named `{path}`")
             }
@@ -201,6 +212,28 @@ pub enum SkillRefusal {
         /// What makes it need one.
         because: String,
     },
+    /// Error 1: there is no such skill.
+    #[error("there is no skill `{name}`{}", nearest_names(.nearest))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Names that are near.
+        nearest: Vec<String>,
+    },
+    /// Error 5: the name is a command of the host, which is no skill.
+    #[error("`{name}` is a command of the host and no skill; it has to be typed")]
+    WrongType {
+        /// The name.
+        name: String,
+    },
+    /// Error 2: the managed policy lists what can be allowed at most, and this is not in it.
+    #[error("`{name}` is not among what the managed policy lets be allowed{}", listed_skills(.listed))]
+    OutsideCeiling {
+        /// The skill.
+        name: String,
+        /// The rules about skills that it lists.
+        listed: Vec<String>,
+    },
     /// Error 4: the author keeps models from invoking it.
     #[error("`{name}` is not for models to invoke; ask the user to type it")]
     NotForModels {
@@ -223,14 +256,24 @@ pub enum SkillRefusal {
     },
 }
 
+fn nearest_names(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean `{}`?", nearest.join("` or `")) }
+}
+
+fn listed_skills(listed: &[String]) -> String {
+    if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) }
+}
+
 impl SkillRefusal {
     /// The number of the Skill tool's error.
     #[must_use]
     pub fn number(&self) -> u8 {
         match self {
-            SkillRefusal::Denied { .. } | SkillRefusal::Broken { .. } => 2,
+            SkillRefusal::Unknown { .. } => 1,
+            SkillRefusal::Denied { .. } | SkillRefusal::Broken { .. } | SkillRefusal::OutsideCeiling { .. } => 2,
             SkillRefusal::Unanswered { .. } | SkillRefusal::Declined { .. } => 3,
             SkillRefusal::NotForModels { .. } => 4,
+            SkillRefusal::WrongType { .. } => 5,
             SkillRefusal::NotForUsers { .. } => 6,
         }
     }
@@ -252,6 +295,9 @@ impl SkillRefusal {
             SkillRefusal::Unanswered { because, .. }
             | SkillRefusal::Declined { because, .. }
             | SkillRefusal::Broken { because, .. } => because.clone(),
+            SkillRefusal::Unknown { .. } => "no such skill".to_owned(),
+            SkillRefusal::WrongType { .. } => "a command of the host".to_owned(),
+            SkillRefusal::OutsideCeiling { .. } => "the managed policy does not list it".to_owned(),
             SkillRefusal::NotForModels { .. } => "disable-model-invocation".to_owned(),
             SkillRefusal::NotForUsers { .. } => "user-invocable".to_owned(),
         }

@@ -46,13 +46,18 @@ impl Authority {
         let refuse = |reason, remedy| Err(Refusal::new(action(), reason, remedy));
         let remedy = || suggestion(&known_texts(vector));
         let Considered { host, narrowing, forbidding, pre_approved_by } = *considered;
-        if !self.permits_some_command() {
+        // An answer to a rule is a grant of its own.
+        let answered = host.agreed && narrowing.is_none();
+        if !self.permits_some_command() && !answered {
             // Each member by itself may permit something, and have nothing in common with the others; then it is the host that
             // does not grant this command, or the list that does not have it.
             let nothing = self.caveats().iter().find(|caveat| !caveat.permits_some_command());
             return match (nothing.or(narrowing.filter(|_| host.effect == Effect::Allow)), host.by) {
                 (Some(caveat), _) => refuse(narrowed(caveat), None),
                 (None, By::Outside(ceiling)) => refuse(outside(ceiling), None),
+                (None, By::Rule(_, rule)) if host.effect == Effect::Ask && narrowing.is_none() => {
+                    refuse(RefusalReason::Unanswered(rule.clone()), remedy())
+                }
                 (None, _) => refuse(RefusalReason::NotGranted, remedy()),
             };
         }

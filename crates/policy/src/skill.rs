@@ -1,5 +1,5 @@
-use crate::host::Host;
-use crate::pattern::ToolSpec;
+use crate::host::{By, Host};
+use crate::pattern::{ToolPattern, ToolSpec};
 use crate::refusal::SkillRefusal;
 use crate::rule::{Effect, Rule};
 use skillgate_core::{Frontmatter, Guarded, Skill};
@@ -55,31 +55,39 @@ pub fn decide_skill(host: &Host, request: SkillRequest<'_>) -> Result<SkillDecis
         Invoker::User if !skill.user_invocable() => return Err(SkillRefusal::NotForUsers { name }),
         _ => {}
     }
-    let strictest = host
-        .rules()
-        .iter()
-        .filter(|rule| match rule.pattern().spec() {
-            ToolSpec::Skill(pattern) => pattern.matches(skill.id.source.as_str(), &name),
-            _ => false,
-        })
-        .max_by_key(|rule| rule.effect());
-    match strictest.map(|rule| (rule.effect(), rule)) {
-        Some((Effect::Deny, rule)) => return Err(SkillRefusal::Denied { name, rule: rule.clone() }),
-        Some((Effect::Allow, rule)) => return Ok(SkillDecision::ByRule(rule.clone())),
-        Some((Effect::Ask, rule)) => {
-            return Err(unanswered(name, format!("the rule `{rule}`"), Some(rule.clone())));
-        }
-        None => {}
-    }
-    let mut unsafe_parts = unsafe_properties(&skill.frontmatter);
+    let pre_approved = host.pre_approval().is_some_and(|it| it.sources.contains(&skill.id.source));
+    let mut unsafe_parts = unsafe_properties(&skill.frontmatter, pre_approved);
     if !request.injections_allowed {
         unsafe_parts.push("injections that are not allowed throughout");
     }
-    if unsafe_parts.is_empty() {
-        return Ok(SkillDecision::OnlySafeProperties);
+    let named = |pattern: &ToolPattern| match pattern.spec() {
+        ToolSpec::Skill(pattern) => pattern.matches(skill.id.source.as_str(), &name),
+        _ => false,
+    };
+    let default = if unsafe_parts.is_empty() { Effect::Allow } else { Effect::Ask };
+    let matching = host.leveled().filter(|(_, rule)| named(rule.pattern()));
+    let decided = host.decide(matching, default, |_, _| false);
+    match (decided.effect, decided.by) {
+        (Effect::Deny, By::Rule(_, rule)) => Err(SkillRefusal::Denied { name, rule: rule.clone() }),
+        (Effect::Allow, By::Rule(_, rule)) => Ok(SkillDecision::ByRule(rule.clone())),
+        (Effect::Ask, By::Rule(_, rule)) => {
+            let because = format!("the rule `{rule}`");
+            Err(unanswered(name, because, Some(rule.clone())))
+        }
+        // A list that names no skill is about tools: a skill that is only text is none.
+        (_, By::Outside(_)) if unsafe_parts.is_empty() && !lists_skills(host) => Ok(SkillDecision::OnlySafeProperties),
+        (_, By::Outside(ceiling)) => {
+            let listed = ceiling.allowed().filter(|it| it.tool() == "Skill").map(|it| it.text().to_owned()).collect();
+            Err(SkillRefusal::OutsideCeiling { name, listed })
+        }
+        (Effect::Allow, _) => Ok(SkillDecision::OnlySafeProperties),
+        (Effect::Ask | Effect::Deny, _) => Err(unanswered(name, unsafe_parts.join(", "), None)),
     }
-    let because = unsafe_parts.join(", ");
-    Err(unanswered(name, because, None))
+}
+
+/// Whether a closed managed policy says which skills there can be.
+fn lists_skills(host: &Host) -> bool {
+    host.closed().any(|ceiling| ceiling.allowed().any(|pattern| matches!(pattern.spec(), ToolSpec::Skill(_))))
 }
 
 fn unanswered(name: String, because: String, rule: Option<Rule>) -> SkillRefusal {
@@ -89,8 +97,11 @@ fn unanswered(name: String, because: String, rule: Option<Rule>) -> SkillRefusal
 
 /// The header keys that need a rule or an agreement. Every field is named here: a new one does not compile until somebody
 /// decides what it is.
+///
+/// `allowed-tools` only narrows, and is safe, until the host's [`PreApproval`](crate::PreApproval) is for the skill's source
+/// (`pre_approved`): then it decides what nobody is asked about.
 #[must_use]
-pub fn unsafe_properties(header: &Frontmatter) -> Vec<&'static str> {
+pub fn unsafe_properties(header: &Frontmatter, pre_approved: bool) -> Vec<&'static str> {
     let Frontmatter {
         // Text for people and models.
         name: _,
@@ -102,8 +113,9 @@ pub fn unsafe_properties(header: &Frontmatter) -> Vec<&'static str> {
         license: _,
         compatibility: _,
         metadata: _,
+        // Narrows, and may answer what asks.
+        allowed_tools,
         // Only take away.
-        allowed_tools: _,
         disallowed_tools: _,
         disable_model_invocation: _,
         user_invocable: _,
@@ -121,6 +133,9 @@ pub fn unsafe_properties(header: &Frontmatter) -> Vec<&'static str> {
         other: _,
     } = header;
     let mut parts = Vec::new();
+    if pre_approved && !matches!(allowed_tools, Guarded::Absent) {
+        parts.push("`allowed-tools`, which nobody is asked about here");
+    }
     if !matches!(hooks, Guarded::Absent) {
         parts.push("`hooks`");
     }

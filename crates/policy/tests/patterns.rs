@@ -261,3 +261,38 @@ fn a_word_that_nobody_wrote_is_no_option_unless_every_command_is_granted() {
         }
     }
 }
+
+#[test]
+fn the_effective_list_holds_what_survives_of_the_hosts_patterns_and_no_more() {
+    use skillgate_core::{CommandName, Digest, SkillId, Source};
+    use skillgate_policy::{Caveat, CaveatKind, ToolPattern};
+    let skill = SkillId { source: Source::User, command: CommandName::new("s").expect("a name") };
+    let parse = |texts: &[&str]| texts.iter().map(|text| ToolPattern::parse(text).expect("a pattern")).collect();
+    let caveat = |kind| Caveat { skill: skill.clone(), digest: Digest::of(b""), kind };
+    let host = || {
+        let allow = ["Bash(ls:*)", "Bash(cat:*)", "Bash(git status:*)", "Write(out/**)", "Read(src/**)"];
+        let rule = |text: &&str| Rule::parse(Effect::Allow, text, Place::Host).expect("a rule");
+        Host::granting(allow.iter().map(rule))
+    };
+    let listed = |authority: &Authority| -> Vec<(String, Vec<Vec<String>>)> {
+        authority.effective().into_iter().map(|entry| (entry.pattern, entry.narrowed_by)).collect()
+    };
+    let only = Authority::of(host()).with(caveat(CaveatKind::Only {
+        patterns: parse(&["Bash(ls -l:*)", "Bash(git push:*)", "Bash(cat:*)"]),
+        unreadable: Vec::new(),
+    }));
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        listed(&only),
+        [
+            ("Bash(ls:*)".to_owned(), vec![texts(&["Bash(ls -l:*)"])]),
+            ("Bash(cat:*)".to_owned(), vec![texts(&["Bash(cat:*)"])]),
+            ("Read(src/**)".to_owned(), vec![]),
+        ]
+    );
+    let without = Authority::of(host()).with(caveat(CaveatKind::Without(parse(&["Bash(git push:*)", "Write"]))));
+    let names: Vec<String> = listed(&without).into_iter().map(|(pattern, _)| pattern).collect();
+    assert_eq!(names, ["Bash(ls:*)", "Bash(cat:*)", "Bash(git status:*)", "Write(out/**)", "Read(src/**)"]);
+    let nothing = Authority::of(host()).with(caveat(CaveatKind::Nothing { reason: "x".to_owned() }));
+    assert_eq!(listed(&nothing), []);
+}

@@ -389,6 +389,14 @@ proptest! {
     }
 
     #[test]
+    fn a_pattern_covers_only_what_it_permits(one in pattern(), other in pattern(), vector in vector()) {
+        let words: Vec<Known<'_>> = vector.iter().map(|word| Known::Text(word)).collect();
+        let permits = |pattern: &ToolPattern| pattern.command().map(|command| command.permits(&words)) == Some(Match::Yes);
+        prop_assert!(!one.covers(&other) || !permits(&other) || permits(&one), "{} and {} on {:?}", one, other, vector);
+        prop_assert!(one.covers(&one));
+    }
+
+    #[test]
     fn every_text_is_a_pattern_or_an_error(text in "(Bash|Read|Skill|mcp__)?\\PC{0,24}") {
         if let Ok(pattern) = ToolPattern::parse(&text) {
             prop_assert_eq!(pattern.text(), text.trim());

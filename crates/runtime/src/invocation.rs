@@ -54,7 +54,7 @@ impl AuthorityReport {
             patterns: caveat.pattern_texts(),
         };
         Self {
-            host: authority.host().rules().iter().map(ToString::to_string).collect(),
+            host: authority.host().all_rules().map(ToString::to_string).collect(),
             caveats: authority.caveats().iter().map(caveat).collect(),
             effective: authority.effective(),
         }

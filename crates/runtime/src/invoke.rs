@@ -12,8 +12,8 @@ use skillgate_exec::{
 use skillgate_format::{InjectionMode, Template, TemplateOptions, Values, expand_variables, with_base_directory};
 use skillgate_policy::file::OnFailure;
 use skillgate_policy::{
-    Answers, Authority, Caveat, Gate, Invoker, Place, SkillCeiling, SkillDecision, SkillRefusal, SkillRequest,
-    decide_skill,
+    Answers, Authority, Caveat, Gate, Invoker, PathBase, Place, SkillCeiling, SkillDecision, SkillRefusal,
+    SkillRequest, decide_skill,
 };
 use skillgate_registry::{Lookup, State};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,10 @@ impl Session {
         }
         let (authority, bound) = self.bounded(authority, skill, ceiling, &rights);
         let own = Answers::default();
-        let gate = Gate::new(authority).with_answers(self.consent.commands().clone()).with_answers(own.clone());
+        // A pattern that names the project by its whole path means the project.
+        let base = project.iter().fold(PathBase::default(), |base, root| base.root(root.as_str()));
+        let gate =
+            Gate::within(authority, &base).with_answers(self.consent.commands().clone()).with_answers(own.clone());
         let injections: Vec<InjectionPlan> =
             filled.injections().iter().map(|injection| self.plan_injection(injection, &narrowed, &gate)).collect();
         let decision = decide_skill(

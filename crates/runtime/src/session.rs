@@ -153,7 +153,6 @@ impl SessionBuilder {
             disabled: self.policy.disable.iter().map(|pattern| NamePattern::new(&pattern.value)).collect(),
             trusted_project: self.trust.is_given(),
             root_order,
-            ..CatalogueOptions::default()
         };
         let catalogue = Catalogue::build(loaded.skills, loaded.failures, &options);
         let mut diagnostics = discovered.diagnostics;

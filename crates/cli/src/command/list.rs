@@ -5,14 +5,15 @@ use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{ListOutput, SkillOutput};
 use crate::text;
-use skillgate_core::Source;
+use skillgate_core::{LineIndex, Source};
+use skillgate_registry::Entry;
 use skillgate_runtime::Session;
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, _: &ListVerb) -> Result<Status, Failure> {
     let session = context::session(global)?.open()?;
     let catalogue = session.catalogue();
-    let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(SkillOutput::of_entry).collect();
+    let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(|entry| with_places(&session, entry)).collect();
     skills.extend(catalogue.broken().iter().map(SkillOutput::of_failure));
     for found in session.diagnostics() {
         text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
@@ -28,6 +29,17 @@ pub(crate) fn run(global: &Global, _: &ListVerb) -> Result<Status, Failure> {
         text::human(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
     }
     Ok(Status::Done)
+}
+
+/// A skill with the lines and columns of its findings. They are in its text, which is not kept: it is read again where a finding
+/// has a place, and when it has changed meanwhile, places in it mean nothing.
+fn with_places(session: &Session, entry: &Entry) -> SkillOutput {
+    let skill = entry.skill();
+    let has_place = skill.diagnostics.iter().any(|found| found.span.is_some());
+    let read = || session.roots().document(skill, session.load_options()).ok();
+    let document = if has_place { read() } else { None };
+    let lines = document.as_ref().map(|document| LineIndex::new(document.source()));
+    SkillOutput::of_entry(entry, |offset| lines.as_ref().map(|lines| lines.position(offset)))
 }
 
 fn nothing(session: &Session) -> String {

@@ -4,8 +4,9 @@ use crate::args::{Format, Global, ShowVerb};
 use crate::command::run::{injection_plan, print_injections};
 use crate::context;
 use crate::exit::{Failure, Status};
-use crate::output::{AuthorityOutput, DiagnosticOutput, FileOutput, ShowOutput, SkillOutput};
+use crate::output::{AuthorityOutput, FileOutput, ShowOutput, SkillOutput};
 use crate::text;
+use skillgate_core::LineIndex;
 use skillgate_format::Fields;
 use skillgate_policy::Invoker;
 use skillgate_registry::Lookup;
@@ -48,12 +49,8 @@ fn show(session: &Session, name: &str) -> Result<ShowOutput, Failure> {
     };
     let plan = session.plan_of(skill, &InvokeRequest::new(name, Invoker::User))?;
     let authority = AuthorityOutput::of(&plan.authority());
-    let mut output = SkillOutput::of_entry(entry);
-    output.diagnostics = skill
-        .diagnostics
-        .iter()
-        .map(|found| DiagnosticOutput::new(found, |offset| Some(document.position(offset))))
-        .collect();
+    let lines = LineIndex::new(document.source());
+    let output = SkillOutput::of_entry(entry, |offset| Some(lines.position(offset)));
     Ok(ShowOutput {
         digest: skill.digest.to_string(),
         fields,

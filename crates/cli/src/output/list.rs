@@ -1,7 +1,7 @@
 use super::DiagnosticOutput;
 use schemars::JsonSchema;
 use serde::Serialize;
-use skillgate_core::{LoadFailure, LoadedFrom, Skill};
+use skillgate_core::{LoadFailure, LoadedFrom, Position, Skill};
 use skillgate_registry::Entry;
 
 /// The skills of `list`.
@@ -58,7 +58,8 @@ fn tokens(skill: &Skill) -> usize {
 }
 
 impl SkillOutput {
-    pub(crate) fn of_entry(entry: &Entry) -> Self {
+    /// A skill with its findings at the places that `position` knows.
+    pub(crate) fn of_entry(entry: &Entry, position: impl Fn(usize) -> Option<Position>) -> Self {
         let skill = entry.skill();
         let state = entry.state();
         let reason = state.to_string();
@@ -77,8 +78,7 @@ impl SkillOutput {
             model_invocable: entry.is_offered_to_model(),
             tokens: tokens(skill),
             plugin: None,
-            // The text is not kept; `check` gives lines and columns.
-            diagnostics: skill.diagnostics.iter().map(|found| DiagnosticOutput::new(found, |_| None)).collect(),
+            diagnostics: skill.diagnostics.iter().map(|found| DiagnosticOutput::new(found, &position)).collect(),
         }
     }
 

@@ -4,6 +4,8 @@ use serde_json::Value;
 const TREE: &str = "\
 @ project/a.txt
 one
+@ project/out/kept.txt
+kept
 @ project/.claude/skills/count/SKILL.md
 ---
 description: Counts.
@@ -83,18 +85,18 @@ fn a_record_that_is_required_and_cannot_be_written_refuses_the_run() {
     world.write("required.toml", "[audit]\nrequired = true\n");
     let policy = world.path("required.toml");
     let policy = policy.to_str().expect("UTF-8");
-    let run = ["sandbox", "run", "--allow", "Bash", "--write", ".", "--", "echo x > made.txt"];
+    let run = ["sandbox", "run", "--allow", "Bash", "--write", "out", "--", "echo x > out/made.txt"];
     for log in [&["--audit-log", "/nonexistent/log"][..], &["--audit-log", "a.txt"], &[]] {
         let ran = world.run(&[&["--policy", policy][..], log, &run].concat());
         assert_eq!((ran.status, ran.stdout.as_str()), (4, ""), "{log:?}\n{}", ran.stderr);
         assert!(ran.stderr.contains("the audit record cannot be written"), "{}", ran.stderr);
-        assert!(!world.path("project/made.txt").exists());
+        assert!(!world.path("project/out/made.txt").exists());
     }
     // Where it is not required, it is said and the program runs.
     let ran = world.run(&[&["--audit-log", "/nonexistent/log"][..], &run].concat());
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert_eq!(ran.stderr.matches("the audit record cannot be written").count(), 1, "{}", ran.stderr);
-    assert!(world.path("project/made.txt").exists());
+    assert!(world.path("project/out/made.txt").exists());
 }
 
 #[test]

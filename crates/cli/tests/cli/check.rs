@@ -1,3 +1,4 @@
+use crate::check_cases::cases;
 use crate::fixture::{World, schema, validate};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -60,22 +61,6 @@ fn json_gives_the_fields_of_each_file() {
     assert_eq!(colon["fields"]["name"], "colon");
 }
 
-/// A world whose `project/pack` is a copy of the published shapes, each in a directory of the name it is expected in.
-fn cases() -> World {
-    let world = World::new("");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/format");
-    for case in fs::read_dir(&from).expect("the cases are in the project") {
-        let case = case.expect("a case").path();
-        let expected = fs::read_to_string(case.join("expected.json")).expect("expected.json");
-        let expected: Value = serde_json::from_str(&expected).expect("JSON");
-        let (dir, file) = (expected["dir"].as_str().expect("dir"), expected["file"].as_str().expect("file"));
-        let to = world.path("project/pack").join(dir);
-        fs::create_dir_all(&to).expect("a directory");
-        fs::copy(case.join(file), to.join(file)).expect("a copy");
-    }
-    world
-}
-
 /// Every file below a directory, with its bytes.
 fn bytes(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
@@ -92,7 +77,7 @@ fn bytes(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn fixing_leaves_nothing_that_has_a_fix_and_a_second_run_changes_nothing() {
-    let world = cases();
+    let (world, _) = cases();
     let pack = world.path("project/pack");
     let ran = world.run(&["check", "--fix", "pack"]);
     // The header that is never closed stays a person's business.
@@ -247,11 +232,13 @@ fn many_files_are_told_in_the_same_order_every_time() {
 
 #[test]
 fn sarif_is_valid_and_its_fixes_are_the_ones_that_are_applied() {
-    let world = cases();
+    let (world, _) = cases();
     let ran = world.run(&["--format", "sarif", "check", "pack"]);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let log: Value = serde_json::from_str(&ran.stdout).expect("SARIF is JSON");
-    for text in [include_str!("../data/sarif-2.1.0.json"), include_str!("../data/sarif-2.1.0-rtm.5.json")] {
+    // One pattern of the published schema has a bracket that only loose engines take for itself.
+    let published = include_str!("../data/sarif-2.1.0-rtm.5.json").replace("{2}]?$", r"{2}\\]?$");
+    for text in [include_str!("../data/sarif-2.1.0.json"), &published] {
         let schema: Value = serde_json::from_str(text).expect("a schema is JSON");
         let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
         let errors: Vec<String> = validator.iter_errors(&log).map(|error| error.to_string()).collect();
@@ -328,7 +315,7 @@ fn the_standard_form_of_one_file_is_printed() {
 
 #[test]
 fn the_headers_of_the_cases_follow_the_published_schema() {
-    let world = cases();
+    let (world, _) = cases();
     let (_, value) = world.json("check", &["check", "pack"]);
     for file in value["files"].as_array().expect("a list") {
         validate("frontmatter", &file["fields"]);

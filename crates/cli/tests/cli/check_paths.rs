@@ -127,7 +127,7 @@ fn complaint_02_one_bad_skill_stops_no_other() {
     let world = World::new("");
     world.write("project/.claude/skills/good/SKILL.md", GOOD);
     world.write("project/.claude/skills/bad/SKILL.md", "---\nname: bad\ndescription: Use for X: and Y\n---\nhi");
-    world.write("project/.claude/skills/worse/SKILL.md", "---\nname: [\n---\nhi");
+    world.write("project/.claude/skills/worse/SKILL.md", "---\nname: worse\n");
     let (status, listed) = world.json("list", &["--trust", "list"]);
     let states: Vec<_> =
         listed["skills"].as_array().expect("a list").iter().map(|skill| (&skill["name"], &skill["state"])).collect();
@@ -161,6 +161,7 @@ fn complaint_14_list_and_check_read_line_ends_alike() {
     assert_eq!(skill["description"], "x: y");
     assert_eq!(skill["description"], file["description"]);
     assert_eq!(skill["diagnostics"], file["diagnostics"]);
+    assert_eq!(file["diagnostics"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
@@ -172,4 +173,60 @@ fn complaint_66_the_part_of_a_block_that_is_refused_is_named() {
     assert_eq!((ran.status, ran.stdout.as_str()), (4, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("rm a.txt") && !ran.stderr.contains("`cat a.txt`"), "{}", ran.stderr);
     assert!(world.path("project/a.txt").exists());
+}
+
+#[test]
+fn tools_that_no_tool_answers_to_are_reported() {
+    let world = World::new("");
+    let text = "---\nname: x\ndescription: x\nallowed-tools: bash(ls *), Read, Foo, 'Bash(git'\ndisallowed-tools: [write]\n---\n";
+    world.write("project/x/SKILL.md", &text.replace(", 'Bash(git'", ""));
+    let (status, value) = world.json("check", &["check", "x"]);
+    let found: Vec<(&str, u64, &str)> = value["files"][0]["diagnostics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|found| Some((found["code"].as_str()?, found["line"].as_u64()?, found["help"].as_str()?)))
+        .collect();
+    let code = "tool-pattern-invalid";
+    assert_eq!((status, found), (0, vec![(code, 4, "write `Bash(ls *)`"), (code, 5, "write `Write`")]));
+    world.write("project/x/SKILL.md", "---\nname: x\ndescription: x\nallowed-tools: [\"Bash(git\"]\n---\n");
+    let ran = world.run(&["check", "x"]);
+    assert!(ran.stdout.contains("no closing parenthesis") && ran.stdout.contains("`Bash(git)`"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_file_that_is_no_text_is_said_to_be_and_shown_within_bounds() {
+    let world = World::new("");
+    let utf16: Vec<u8> = "\u{feff}---\nname: x\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let binary: Vec<u8> = [0, 1, 2, 0xff].into_iter().cycle().take(4096).collect();
+    for (bytes, says) in [(utf16, "the file is UTF-16, not UTF-8"), (binary, "the file is not UTF-8")] {
+        world.write("project/x/SKILL.md", "");
+        fs::write(world.path("project/x/SKILL.md"), bytes).expect("a file");
+        let ran = world.run(&["check", "x"]);
+        assert!(ran.stdout.contains(says) && ran.stdout.contains("save it as UTF-8"), "{}", ran.stdout);
+        assert!(ran.stdout.lines().all(|line| line.chars().count() < 160), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_title_for_a_name_is_a_note() {
+    let world = World::new("@ project/menu/SKILL.md\n---\nname: Weekly Menu\ndescription: x\n---\nhi");
+    let ran = world.run(&["check", "menu"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+    assert!(world.run(&["-v", "check", "menu"]).stdout.contains("info[name-invalid]"));
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_failure() {
+    let world = World::new("");
+    for number in 0..400 {
+        world.write(&format!("project/many/s{number}/SKILL.md"), "no header");
+    }
+    let mut child = world.command(&["check", "many"]);
+    let mut child =
+        child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8(ended.stderr).expect("text");
+    assert_eq!((ended.status.code(), stderr.lines().count()), (Some(0), 1), "{stderr}");
 }

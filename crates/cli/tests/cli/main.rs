@@ -3,7 +3,10 @@
 
 mod audit;
 mod check;
+mod check_cases;
+mod check_documentation;
 mod check_paths;
+mod complaints;
 mod fixture;
 mod list_and_show;
 mod policy;

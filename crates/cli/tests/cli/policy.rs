@@ -82,10 +82,10 @@ fn nothing_goes_over_the_managed_policy() {
     let world = World::new(SKILLS);
     world.write("managed/policy.toml", "[permissions]\nallow = [\"Bash(cat:*)\"]");
     world.write(USER, "[permissions]\nallow = [\"Bash\"]");
-    let ran = world.run(&["--trust", "--allow", "Bash(wc:*)", "run", "count"]);
-    assert!(ran.status == 4 && ran.stderr.contains("managed"), "{}", ran.stderr);
-    world.write("managed/policy.toml", "[permissions]\nallow = [\"Bash(cat:*)\", \"Bash(wc:*)\"]");
-    let ran = world.run(&["--trust", "run", "count"]);
+    let ran = world.run(&["--trust", "--allow", "Bash(ls:*)", "run", "around"]);
+    assert!(ran.status == 4 && ran.stderr.contains("the managed policy"), "{}", ran.stderr);
+    world.write("managed/policy.toml", "[permissions]\nallow = [\"Bash(ls:*)\", \"Bash(wc:*)\"]");
+    let ran = world.run(&["--trust", "run", "around"]);
     assert_eq!(ran.status, 0, "the control: {}", ran.stderr);
     world.write("managed/policy.toml", "[permissions]\ndeny = [\"Bash(wc:*)\"]");
     let ran = world.run(&["--trust", "--allow", "Bash(wc:*)", "run", "count"]);
@@ -276,7 +276,7 @@ fn a_denied_file_is_not_there_and_who_names_it_learns_why() {
     let ran = world.run(&["--trust", "run", "secret"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (4, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("Read(.env)") && ran.stderr.contains("policy.toml:2"), "{}", ran.stderr);
-    for program in ["cat .env", "cat < .env", "head -n1 ./.env", "wc -l sub/../.env || echo hidden"] {
+    for program in ["cat .env", "cat < .env", "head -n1 ./.env", "wc -l .claude/../.env || echo hidden"] {
         let ran = world.run(&["--allow", "Bash", "sandbox", "run", "--", program]);
         assert!(ran.status == 4 && ran.stderr.contains("policy.toml:2"), "{program}: {} {}", ran.status, ran.stderr);
         assert!(!ran.stdout.contains("SECRET"));

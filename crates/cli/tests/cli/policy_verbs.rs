@@ -70,7 +70,7 @@ fn explain_names_the_rule_that_decides_with_its_line() {
         ("Bash(git diff; rm x)", "deny", "policy.toml:4"),
         ("Read(.env)", "deny", "policy.toml:4"),
         ("Read(a.txt)", "allow", ""),
-        ("Write(out.txt)", "deny", ""),
+        ("Write(out.txt)", "ask", "built-in default"),
         ("mcp__notes__list", "ask", "policy.toml:3"),
         ("Skill(review)", "allow", "safe"),
     ] {
@@ -131,7 +131,7 @@ fn import_prints_rules_and_writes_them_when_agreed() {
         "settings.json:5:7: `Bash(npm * test)`",
         "settings.json:6:7",
         "settings.json:7:7",
-        "settings.json:9:29: `7`",
+        "settings.json:9:28: `7`",
         "settings.json:10:5: `defaultMode`",
     ] {
         assert!(ran.stderr.contains(note), "{note}\n{}", ran.stderr);

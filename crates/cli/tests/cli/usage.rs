@@ -67,7 +67,8 @@ fn wrong_usage_is_json_where_json_was_asked_for() {
         let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect("the failure is JSON");
         crate::fixture::validate("error", &error);
         assert_eq!((ran.status, &error["code"]), (2, &"usage".into()), "{error:#}");
-        assert!(error["message"].as_str().is_some_and(|text| text.contains("--")), "{error:#}");
+        let message = error["message"].as_str().expect("text");
+        assert!(!message.is_empty() && !message.starts_with("error") && !message.contains("Usage"), "{error:#}");
     }
     assert!(world.run(&["list", "--nonsense"]).stderr.starts_with("error: "), "people are told as before");
 }
@@ -92,4 +93,55 @@ fn colour_is_never_where_it_was_not_asked_for() {
     assert!(!plain.stderr.contains('\u{1b}'));
     let coloured = world.run(&["--color", "always", "run", "nope"]);
     assert!(coloured.stderr.contains('\u{1b}') && coloured.stderr.contains("error:"), "{}", coloured.stderr);
+}
+
+#[test]
+fn a_grant_for_an_unknown_tool_is_a_warning() {
+    let world = World::new("");
+    for (flag, pattern, says) in [
+        ("--allow", "bash(ls)", Some("knows no tool `bash`; did you mean --allow 'Bash(ls)'?")),
+        ("--deny", "read(.env)", Some("did you mean --deny 'Read(.env)'?")),
+        ("--allow", "Foo", Some("--allow 'Foo': Skillgate knows no tool `Foo`\n")),
+        ("--allow", "Bash(ls)", None),
+        ("--allow", "mcp__notes__list", None),
+    ] {
+        let ran = world.run(&[flag, pattern, "list"]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        match says {
+            Some(says) => assert!(ran.stderr.starts_with("warning: ") && ran.stderr.contains(says), "{}", ran.stderr),
+            None => assert_eq!(ran.stderr, "", "{pattern}"),
+        }
+    }
+}
+
+#[test]
+fn a_program_without_the_hyphens_is_shown_with_them() {
+    let world = World::new("");
+    for (arguments, form) in [
+        (&["sandbox", "run", "ls", "-l"][..], "sandbox run -- ls -l\n"),
+        (&["sandbox", "run", "--allow", "Bash", "ls | wc -l"], "sandbox run --allow Bash -- 'ls | wc -l'\n"),
+    ] {
+        let ran = world.run(arguments);
+        assert_eq!(ran.status, 2);
+        assert!(ran.stderr.contains("help: the program stands after two hyphens: skillgate "), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with(form), "{}", ran.stderr);
+    }
+    let ran = world.run(&["sandbox", "run", "--format", "json", "ls"]);
+    let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect("the failure is JSON");
+    assert!(error["help"][0].as_str().is_some_and(|help| help.ends_with("-- ls")), "{error:#}");
+    assert!(!world.run(&["sandbox", "run", "--nonsense", "--", "ls"]).stderr.contains("two hyphens"));
+}
+
+#[test]
+fn a_format_is_known_in_any_case_and_as_an_option_pointed_out() {
+    let world = World::new("@ project/a/SKILL.md\n---\ndescription: x\n---\nhi");
+    for arguments in [["--format", "JSON", "check", "a"], ["check", "a", "--format", "Json"]] {
+        let ran = world.run(&arguments);
+        assert!(ran.status == 0 && ran.stdout.starts_with('{'), "{}{}", ran.stdout, ran.stderr);
+    }
+    for format in ["json", "sarif"] {
+        let ran = world.run(&["check", "a", &format!("--{format}")]);
+        assert_eq!(ran.status, 2);
+        assert!(ran.stderr.contains(&format!("help: write it `--format {format}`")), "{}", ran.stderr);
+    }
 }

@@ -219,6 +219,24 @@ impl Guest {
         FsError::trap(Ended::Refused(Box::new(refusal)))
     }
 
+    /// The error for a path that is not there. Where a rule hides what the command itself names, the run is refused: nobody is
+    /// to look for a file that is there, and no `||` to go on without it. What a command looks for by itself is not there.
+    fn missing(&self, mount: usize, path: &str, located: &Located<'_>, error: io::Error) -> FsError {
+        let full = skillgate_exec::normalise(&format!("{}/{path}", self.mount_path(mount)));
+        let directory = self.directory.as_deref().unwrap_or("/");
+        let named = |word: &&String| {
+            let absolute = if word.starts_with('/') { (*word).clone() } else { format!("{directory}/{word}") };
+            skillgate_exec::normalise(&absolute) == full
+        };
+        let word = self.vector.iter().skip(1).find(named).filter(|_| error.kind() == io::ErrorKind::NotFound);
+        match word.and_then(|word| Some((word, located.hidden_by(&self.rules)?))) {
+            Some((word, rule)) => {
+                FsError::trap(Ended::Refused(Box::new(Approved::hidden_refusal(&self.vector, word, rule))))
+            }
+            None => code(error),
+        }
+    }
+
     /// The refusal for an attempt to change `path` below `descriptor`.
     fn refuse_write(&self, descriptor: &Resource<Descriptor>, path: &str) -> FsError {
         let base = match self.node(descriptor) {
@@ -487,9 +505,10 @@ impl types::HostDescriptor for Guest {
 
     fn stat_at(&mut self, fd: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
         match self.resolve(&fd, &path)? {
-            Target::Below { located, must_be_directory, .. } => {
+            Target::Below { mount, path, located, must_be_directory } => {
                 let follow = must_be_directory || flags.contains(PathFlags::SYMLINK_FOLLOW);
-                let metadata = located.metadata(&self.rules, follow).map_err(code)?;
+                let missing = |error| self.missing(mount, &path, &located, error);
+                let metadata = located.metadata(&self.rules, follow).map_err(missing)?;
                 if must_be_directory && !metadata.is_dir() {
                     return Err(ErrorCode::NotDirectory.into());
                 }
@@ -556,10 +575,11 @@ impl types::HostDescriptor for Guest {
             Target::Below { .. } if changes => return Err(self.refuse_write(&fd, &path)),
             Target::Below { mount, path, located, must_be_directory } => {
                 let follow = must_be_directory || path_flags.contains(PathFlags::SYMLINK_FOLLOW);
-                if !follow && located.metadata(&self.rules, false).map_err(code)?.is_symlink() {
+                let missing = |error| self.missing(mount, &path, &located, error);
+                if !follow && located.metadata(&self.rules, false).map_err(missing)?.is_symlink() {
                     return Err(ErrorCode::Loop.into());
                 }
-                let (file, metadata) = located.open(&self.rules).map_err(code)?;
+                let (file, metadata) = located.open(&self.rules).map_err(missing)?;
                 if metadata.is_dir() {
                     Node::Directory { mount, path }
                 } else if must_be_directory || open_flags.contains(OpenFlags::DIRECTORY) {
@@ -668,9 +688,10 @@ impl types::HostDescriptor for Guest {
         path: String,
     ) -> FsResult<MetadataHashValue> {
         match self.resolve(&fd, &path)? {
-            Target::Below { located, path, must_be_directory, .. } => {
+            Target::Below { mount, located, path, must_be_directory } => {
                 let follow = must_be_directory || flags.contains(PathFlags::SYMLINK_FOLLOW);
-                Ok(identity(&located.metadata(&self.rules, follow).map_err(code)?, &path))
+                let missing = |error| self.missing(mount, &path, &located, error);
+                Ok(identity(&located.metadata(&self.rules, follow).map_err(missing)?, &path))
             }
             Target::Above(path) => Ok(virtual_identity(&path)),
             Target::Null => Ok(virtual_identity("dev/null")),

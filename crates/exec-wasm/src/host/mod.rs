@@ -1,11 +1,12 @@
 //! The WASI 0.2 interfaces a guest may import, on the bindings of `wasmtime-wasi` and with implementations of ours: they are
 //! synchronous, bounded, and look at the run's deadline wherever they wait. Sockets are not here, so a guest that imports them
-//! cannot be linked.
+//! cannot be linked. [`posix`] adds what WASI does not tell of files.
 
 mod cli;
 mod clocks;
 mod filesystem;
 mod io;
+mod posix;
 mod random;
 
 use crate::guest::Guest;
@@ -38,5 +39,5 @@ pub(crate) fn add_to_linker(linker: &mut Linker<Guest>) -> wasmtime::Result<()> 
     cli::terminal_stdin::add_to_linker::<Guest, Own>(linker, same)?;
     cli::terminal_stdout::add_to_linker::<Guest, Own>(linker, same)?;
     cli::terminal_stderr::add_to_linker::<Guest, Own>(linker, same)?;
-    Ok(())
+    posix::add_to_linker(linker)
 }

@@ -20,7 +20,7 @@ impl Shell<'_> {
                 RedirectTarget::File(word) => {
                     let path = self.text(word, &io)?;
                     if redirect.operator == RedirectOperator::Read {
-                        match self.input_file(&path) {
+                        match self.input_file(&path)? {
                             Ok(Source::Same) => {}
                             Ok(Source::Nothing) => (io.stdin, io.stdin_file) = (Input::Empty, None),
                             Ok(Source::File(input)) => (io.stdin, io.stdin_file) = (input, Some(path)),
@@ -123,19 +123,28 @@ impl Shell<'_> {
     }
 
     /// Opens a file for reading.
-    fn input_file(&self, path: &str) -> Result<Source, &'static str> {
+    fn input_file(&self, path: &str) -> Eval<Result<Source, &'static str>> {
         match path {
-            "/dev/null" => return Ok(Source::Nothing),
-            "/dev/stdin" => return Ok(Source::Same),
+            "/dev/null" => return Ok(Ok(Source::Nothing)),
+            "/dev/stdin" => return Ok(Ok(Source::Same)),
             _ => {}
         }
-        let located = self.shared.scene.mounts.locate(&self.absolute(path)).ok_or("No such file or directory")?;
-        match located.open(self.shared.gate.paths()) {
+        let Some(located) = self.shared.scene.mounts.locate(&self.absolute(path)) else {
+            return Ok(Err("No such file or directory"));
+        };
+        let rules = self.shared.gate.paths();
+        Ok(match located.open(rules) {
             Ok((_, metadata)) if metadata.is_dir() => Err("Is a directory"),
             Ok((file, _)) => Ok(Source::File(Input::File(Arc::new(Mutex::new(file.into_std()))))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err("No such file or directory"),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => match located.hidden_by(rules) {
+                Some(rule) => {
+                    let vector = ["<".to_owned(), path.to_owned()];
+                    return Err(RunError::from(Approved::hidden_refusal(&vector, path, rule)).into());
+                }
+                None => Err("No such file or directory"),
+            },
             Err(_) => Err("Permission denied"),
-        }
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Commands that run what no one can read in the file.
 
 use super::MAX_FINDINGS;
-use super::program::{Origin, Run, may_run, runs};
-use crate::lines::{Line, lines};
+use super::program::{Origin, Run, runs};
+use super::signs::Signs;
+use crate::lines::line_around;
 use crate::markdown::Markdown;
 use crate::template::injections;
-use memchr::{memchr2, memrchr2};
+use memchr::memchr2;
 use skillgate_core::{Code, Diagnostic, Severity, Span};
 
 /// Characters of base64 that are a blob; keys, digests and identifiers are shorter.
@@ -31,7 +32,11 @@ const DECODERS: [&str; 10] = [
 /// Reports commands in injections, which run when the skill is invoked, as errors, and those in other text, which a model may
 /// run, as warnings. Outside injections a command that fetches from a named host over `https` is an installer's usual line
 /// and not reported: about one ordinary skill in a hundred has one.
-pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>) {
+pub(super) fn scan(body: &str, markdown: &Markdown, signs: &Signs, found: &mut Vec<Diagnostic>) {
+    blobs(body, found);
+    if signs.commands(Span::new(0, body.len())).next().is_none() {
+        return;
+    }
     let injections = injections(body, markdown);
     let mut reported = 0;
     let mut report = |run: Run, severity: Severity| {
@@ -41,7 +46,7 @@ pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>)
             found.push(finding(run, severity));
         }
     };
-    for (_, source) in &injections {
+    for (_, source) in injections.iter().filter(|(_, source)| signs.may_run(body, *source)) {
         for run in runs(&body[source.range()]) {
             report(run.shifted(source.start), Severity::Error);
         }
@@ -58,14 +63,15 @@ pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>)
     };
     let mut at = 0;
     for fence in &markdown.fences {
-        prose(body, Span::new(at, fence.whole.start), &mut other);
-        for run in runs(&body[fence.content.range()]) {
-            other(run.shifted(fence.content.start));
+        prose(body, Span::new(at, fence.whole.start), signs, &mut other);
+        if signs.may_run(body, fence.content) {
+            for run in runs(&body[fence.content.range()]) {
+                other(run.shifted(fence.content.start));
+            }
         }
         at = fence.whole.end;
     }
-    prose(body, Span::new(at, body.len()), &mut other);
-    blobs(body, found);
+    prose(body, Span::new(at, body.len()), signs, &mut other);
 }
 
 fn finding(run: Run, severity: Severity) -> Diagnostic {
@@ -87,33 +93,30 @@ fn finding(run: Run, severity: Severity) -> Diagnostic {
     Diagnostic::new(code, message).at(run.span).help(help).severity(severity)
 }
 
-/// Looks through prose line by line, piece by piece between backticks.
-fn prose(body: &str, span: Span, report: &mut impl FnMut(Run)) {
+/// Looks through the lines of prose that hold a sign, piece by piece between backticks.
+fn prose(body: &str, span: Span, signs: &Signs, report: &mut impl FnMut(Run)) {
     let mut next = span.start;
-    while let Some(skip) = memchr2(b'|', b'(', &body.as_bytes()[next..span.end]) {
-        let line = line_around(body, span, next, next + skip);
+    for sign in signs.commands(span) {
+        if sign < next {
+            continue;
+        }
+        let line = line_around(body, span, next, sign);
         next = line.next;
         let content = line.text(body);
-        if !may_run(content) {
+        if memchr2(b'|', b'(', content.as_bytes()).is_none() {
             continue;
         }
         // In a table a bar separates cells; only code spans are read.
         let table = content.trim_start().starts_with('|');
         let mut at = line.start;
         for (index, piece) in content.split('`').enumerate() {
-            if !table || index % 2 == 1 {
+            let place = Span::new(at, at + piece.len());
+            if (!table || index % 2 == 1) && signs.may_run(body, place) {
                 runs(piece).into_iter().for_each(|run| report(run.shifted(at)));
             }
-            at += piece.len() + 1;
+            at = place.end + 1;
         }
     }
-}
-
-/// The line of `body[span]` that holds the byte at `at`; the line starts at `from` or behind it.
-fn line_around(body: &str, span: Span, from: usize, at: usize) -> Line {
-    let before = memrchr2(b'\n', b'\r', &body.as_bytes()[from..at]);
-    let start = before.map_or(from, |length| from + length + 1);
-    lines(body, Span::new(start, span.end)).next().unwrap_or(Line { start, end: span.end, next: span.end })
 }
 
 /// Reports long encoded texts beside what decodes them.

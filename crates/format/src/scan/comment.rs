@@ -3,7 +3,6 @@
 use super::MAX_FINDINGS;
 use crate::lines::lines;
 use crate::markdown::Markdown;
-use memchr::memmem;
 use skillgate_core::{Code, Diagnostic, Span};
 
 /// Words of a comment that are looked at; orders are short.
@@ -13,12 +12,8 @@ const MAX_WORDS: usize = 2000;
 const REACH: usize = 6;
 
 /// Reports HTML comments and Markdown's reference comments (`[//]: # (…)`) that give orders. Comments in code are shown and
-/// hide nothing.
+/// hide nothing. Not needed for a text without [`super::signs::Signs::comments`].
 pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>) {
-    let holds = |sign: &str| memmem::find(body.as_bytes(), sign.as_bytes()).is_some();
-    if !holds("<!--") && !holds("]: ") {
-        return;
-    }
     let Markdown { fences, spans } = markdown;
     let mut code: Vec<Span> =
         fences.iter().map(|fence| fence.whole).chain(spans.iter().map(|span| span.whole)).collect();

@@ -2,15 +2,11 @@
 
 use super::MAX_FINDINGS;
 use crate::markdown::Markdown;
-use memchr::memmem;
 use skillgate_core::{Code, Diagnostic, Span};
 
 /// Reports code spans behind a `!` that follows a sign, as in `` KEY=!`cmd` ``. Behind a letter, a digit or another
 /// exclamation mark the mark belongs to the sentence.
 pub(super) fn scan(body: &str, markdown: &Markdown, found: &mut Vec<Diagnostic>) {
-    if memmem::find(body.as_bytes(), b"!`").is_none() {
-        return;
-    }
     let glued = markdown.spans.iter().filter(|span| span.injection.is_none()).filter_map(|span| {
         let before = body[..span.whole.start].strip_suffix('!')?;
         let sign = before.chars().next_back()?;

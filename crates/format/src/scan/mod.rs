@@ -10,10 +10,12 @@ mod glued;
 mod grant;
 mod program;
 mod secret;
+mod signs;
 mod unseen;
 
 use crate::document::Document;
 use crate::markdown::scan as markdown;
+use signs::Signs;
 use skillgate_core::{Diagnostic, Span};
 
 /// Places that one rule reports in one file; the rest would say the same.
@@ -34,14 +36,22 @@ const MAX_FINDINGS: usize = 16;
 #[must_use]
 pub fn scan(document: &Document) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    unseen::scan(document.source(), &mut found);
-    secret::scan(document.source(), &mut found);
+    let source = document.source();
+    unseen::scan(source, &mut found);
+    let signs = Signs::find(source);
+    secret::scan(source, signs.secrets, &mut found);
     let body = document.body();
+    let signs = match document.body_spans() {
+        [span] if span.end == source.len() => signs.from(span.start),
+        _ => Signs::find(&body),
+    };
     let markdown = markdown(&body);
     grant::scan(document, &markdown, &mut found);
     let from = found.len();
-    comment::scan(&body, &markdown, &mut found);
-    command::scan(&body, &markdown, &mut found);
+    if signs.comments {
+        comment::scan(&body, &markdown, &mut found);
+    }
+    command::scan(&body, &markdown, &signs, &mut found);
     glued::scan(&body, &markdown, &mut found);
     for finding in &mut found[from..] {
         finding.span = finding.span.map(|span| document.source_span(span));

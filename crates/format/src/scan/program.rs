@@ -4,7 +4,7 @@
 //! is passed over too: a scan has to look at every text, also at text that is none of a shell's. What runs is decided
 //! elsewhere.
 
-use memchr::memmem;
+use super::signs::Signs;
 use skillgate_core::Span;
 
 /// Substitutions and groups that are followed inside one another.
@@ -42,52 +42,18 @@ pub(super) enum Origin {
 
 /// Whether the text holds such a command.
 pub(super) fn finds(text: &str) -> bool {
-    text.contains(['|', '(', '`']) && !runs(text).is_empty()
+    text.contains(['|', '(', '`'])
+        && Signs::find(text).may_run(text, Span::new(0, text.len()))
+        && !runs(text).is_empty()
 }
 
-/// Every such command in `text`.
+/// Every such command in `text`. A text without the [`Signs`] of one need not be read.
 pub(super) fn runs(text: &str) -> Vec<Run> {
-    if !may_run(text) {
-        return Vec::new();
-    }
     let mut reader = Reader { text, frames: vec![Frame::new(Opening::Top, 0)], runs: Vec::new() };
     reader.read();
     reader.inline_python();
     reader.runs.sort_by_key(|run| run.span.start);
     reader.runs
-}
-
-/// Three bytes of every word without which no command is found, in small letters: `curl`, `wget`, `iwr`, `irm`, `invoke-…`,
-/// `base64` and `base32`, `xxd`, `openssl`, `uudecode`, `.downloadstring`, `powershell`, `pwsh`.
-const SIGNS: [[u8; 3]; 13] = [
-    *b"url", *b"wge", *b"iwr", *b"irm", *b"nvo", *b"e64", *b"e32", *b"xxd", *b"ssl", *b"uud", *b".do", *b"rsh", *b"pws",
-];
-
-/// Bytes that are compared with the signs at once.
-const BLOCK: usize = 32;
-
-/// Whether the text holds a word that brings in or hides a program, in any case. Most texts do not, and are not read.
-pub(super) fn may_run(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    // A block is looked at with the two bytes behind it.
-    let whole = bytes.len().saturating_sub(2) / BLOCK;
-    (0..whole).any(|block| has_sign(&bytes[block * BLOCK..]))
-        || bytes[whole * BLOCK..].array_windows().any(|three| SIGNS.contains(&three.map(|byte| byte | 0x20)))
-        || memmem::find(bytes, b"python").is_some_and(|at| memmem::find(&bytes[at..], b"-c").is_some())
-}
-
-/// Whether a sign starts in the first block of `bytes`. Without a branch, so that all bytes are compared at the same time.
-fn has_sign(bytes: &[u8]) -> bool {
-    let Some(block) = bytes.first_chunk::<{ BLOCK + 2 }>() else { return false };
-    let folded = block.map(|byte| byte | 0x20);
-    let mut found = [0u8; BLOCK];
-    for [one, two, three] in SIGNS {
-        for at in 0..BLOCK {
-            found[at] |=
-                u8::from(folded[at] == one) & u8::from(folded[at + 1] == two) & u8::from(folded[at + 2] == three);
-        }
-    }
-    found.iter().fold(0, |all, byte| all | byte) != 0
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -470,39 +436,6 @@ fn of_address(scheme: &str, rest: &str) -> Option<Origin> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_is_passed_over_only_if_it_holds_none_of_the_words() {
-        let words = [
-            "curl",
-            "wget",
-            "iwr",
-            "irm",
-            "invoke-webrequest",
-            "invoke-restmethod",
-            "base64",
-            "gbase64",
-            "base32",
-            "xxd",
-            "openssl",
-            "uudecode",
-            "x.downloadstring",
-            "x::frombase64string",
-            "powershell",
-            "pwsh",
-            "python3 -c",
-        ];
-        for word in words {
-            for length in 0..70 {
-                assert!(may_run(&format!("{}{word}", ".".repeat(length))), "{word} behind {length}");
-                let word = if word.starts_with("python") { word.to_owned() } else { word.to_uppercase() };
-                assert!(may_run(&format!("{}{word}{}", " ".repeat(length), ".".repeat(40))), "{word} behind {length}");
-            }
-        }
-        for text in ["", "a", "git log | head -n 3", "python3 run.py", &"many words ".repeat(20)] {
-            assert!(!may_run(text), "{text}");
-        }
-    }
 
     #[test]
     fn what_is_run_is_told_from_what_is_read() {

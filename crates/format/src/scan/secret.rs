@@ -1,7 +1,7 @@
 //! Credentials by their published shapes.
 
 use super::MAX_FINDINGS;
-use memchr::{memchr3_iter, memmem};
+use memchr::memmem;
 use skillgate_core::{Code, Diagnostic, Span};
 
 /// A kind of credential: a fixed beginning and a tail of a known alphabet and length.
@@ -21,6 +21,9 @@ const fn shape(kind: &'static str, prefix: &'static str, alphabet: fn(u8) -> boo
 
 /// What the block of a private key begins with.
 const PRIVATE_KEY: &[u8] = b"-----BEGIN ";
+
+/// Dashes of it that are not searched for, because rules and tables are made of dashes.
+const KEY_DASHES: usize = 3;
 
 const LONG: usize = 400;
 
@@ -63,11 +66,10 @@ const PLACEHOLDERS: [&str; 13] = [
     "notreal",
 ];
 
-/// Reports credentials in `source`. The message never holds one.
-pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
+/// Reports the credentials in `source` whose beginnings are `present`. The message never holds one.
+pub(super) fn scan(source: &str, present: Present, found: &mut Vec<Diagnostic>) {
     let mut reported = 0;
-    let (present, key) = present(source);
-    for (shape, _) in SHAPES.iter().zip(present).filter(|(_, present)| *present) {
+    for (shape, _) in SHAPES.iter().zip(present.shapes).filter(|(_, present)| *present) {
         for (at, _) in source.match_indices(shape.prefix) {
             if reported == MAX_FINDINGS {
                 return;
@@ -78,7 +80,7 @@ pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-    if !key {
+    if !present.key {
         return;
     }
     for at in memmem::find_iter(source.as_bytes(), PRIVATE_KEY) {
@@ -92,28 +94,27 @@ pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Which of the beginnings stand in the text, and whether that of a private key does, in one pass: every one holds `_`, `-` or `A`, and few other words have these
-/// behind, or before, the letters that the beginnings have there.
-fn present(source: &str) -> ([bool; SHAPES.len()], bool) {
-    let bytes = source.as_bytes();
-    let mut present = [false; SHAPES.len()];
-    let mut key = false;
-    for at in memchr3_iter(b'_', b'-', b'A', bytes) {
-        key |= bytes[at..].starts_with(PRIVATE_KEY);
-        let likely = match bytes[at] {
-            b'A' => matches!(bytes.get(at + 1), Some(b'K' | b'S' | b'I')),
-            _ => at > 0 && matches!(bytes[at - 1], b'a'..=b'b' | b'f' | b'i' | b'k' | b'm' | b'o'..=b'p' | b'r'..=b'u'),
-        };
-        if !likely {
-            continue;
+/// Which beginnings of credentials stand in a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Present {
+    shapes: [bool; SHAPES.len()],
+    key: bool,
+}
+
+/// What every credential begins with; of a private key the part that few other texts hold.
+pub(super) fn beginnings() -> impl Iterator<Item = &'static [u8]> {
+    SHAPES.iter().map(|shape| shape.prefix.as_bytes()).chain([&PRIVATE_KEY[KEY_DASHES..]])
+}
+
+impl Present {
+    /// Takes the beginning that stands at `at`, if there is one.
+    pub(super) fn add(&mut self, bytes: &[u8], at: usize) {
+        for (shape, present) in SHAPES.iter().zip(&mut self.shapes) {
+            *present |= bytes[at..].starts_with(shape.prefix.as_bytes());
         }
-        for (shape, present) in SHAPES.iter().zip(&mut present) {
-            let anchor = shape.prefix.bytes().position(|byte| matches!(byte, b'_' | b'-' | b'A'));
-            let start = anchor.and_then(|anchor| at.checked_sub(anchor));
-            *present |= start.is_some_and(|start| bytes[start..].starts_with(shape.prefix.as_bytes()));
-        }
+        let start = at.checked_sub(KEY_DASHES);
+        self.key |= start.is_some_and(|start| bytes[start..].starts_with(PRIVATE_KEY));
     }
-    (present, key)
 }
 
 fn secret(kind: &str, span: Span) -> Diagnostic {
@@ -202,15 +203,17 @@ fn private_key(source: &str, at: usize) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::signs::Signs;
 
     #[test]
     fn every_beginning_is_seen_wherever_it_stands() {
         for (index, shape) in SHAPES.iter().enumerate() {
             for text in [shape.prefix.to_owned(), format!("x-A_{}y", shape.prefix), format!("AAKI {}", shape.prefix)] {
-                assert!(present(&text).0[index], "{text}");
+                assert!(Signs::find(&text).secrets.shapes[index], "{text}");
             }
         }
-        assert_eq!(present("snake_case, a list-item, All A_B - and \u{e4}_"), ([false; SHAPES.len()], false));
-        assert!(present("- a\n------BEGIN PRIVATE").1);
+        let none = Signs::find("snake_case, a list-item, All A_B - and \u{e4}_").secrets;
+        assert!(!none.key && !none.shapes.contains(&true));
+        assert!(Signs::find("- a\n------BEGIN PRIVATE").secrets.key);
     }
 }

@@ -1,7 +1,7 @@
 //! Text that no one sees, and text that is shown in another order than it is read.
 
 use super::MAX_FINDINGS;
-use crate::bytes::beyond_ascii;
+use memchr::memchr2_iter;
 use skillgate_core::{Code, Diagnostic, InvisibleKind, Span, classify_invisible};
 
 /// Characters of a hidden message that are quoted.
@@ -10,7 +10,9 @@ const QUOTED: usize = 60;
 /// Reports runs of tag characters, and controls that override or embed a direction. The marks that right-to-left text needs
 /// (U+200E, U+200F, U+061C) and the flags that are written with tag characters are ordinary.
 pub(super) fn scan(source: &str, found: &mut Vec<Diagnostic>) {
-    if !beyond_ascii(source).any(|(_, c)| is_tag(c) || is_order(c)) {
+    // All of these characters begin with one of two bytes.
+    let at = |at: usize| source.get(at..).and_then(|rest| rest.chars().next());
+    if !memchr2_iter(0xe2, 0xf3, source.as_bytes()).filter_map(at).any(|c| is_tag(c) || is_order(c)) {
         return;
     }
     let (mut tags, mut controls) = (0, 0);

@@ -90,7 +90,7 @@ impl Commit {
             parents,
             author: signature("author"),
             committer: signature("committer"),
-            message: decoded(message, encoding.as_deref()).into(),
+            message: decoded(message, encoding.as_ref().map(|name| name.as_slice())).into(),
             encoding,
         })
     }

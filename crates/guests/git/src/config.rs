@@ -70,7 +70,7 @@ impl Config {
                 let key = [prefix.as_slice(), variable.to_ascii_lowercase().as_bytes()].concat();
                 self.variables.push(Variable { key: key.clone().into(), value: value.clone(), scope, origin: origin.clone() });
                 if let Some(included) = value.filter(|_| includes(&key, path, conditions)) {
-                    let target = resolve(&included, path);
+                    let target = resolve(included.as_bstr(), path);
                     self.add_file_at(&target, scope, conditions, depth + 1)?;
                 }
             }
@@ -102,7 +102,7 @@ impl Config {
         self.string(key).map(|value| value.to_string())
     }
 
-    pub(crate) fn all<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a BStr> {
+    pub(crate) fn all<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a BStr> + use<'a> {
         let key = BString::from(key);
         self.variables.iter().filter(move |variable| variable.key == key).filter_map(|variable| Some(variable.value.as_ref()?.as_bstr()))
     }

@@ -71,8 +71,3 @@ pub(crate) fn fatal<T>(text: impl Into<String>) -> Outcome<T> {
 pub(crate) fn unsupported<T>(what: impl Display) -> Outcome<T> {
     Err(Failure::Unsupported(format!("{what} is not supported")))
 }
-
-/// A reading error as git words it.
-pub(crate) fn unreadable(what: &str, error: &io::Error) -> Failure {
-    Failure::Fatal(format!("could not read '{what}': {error}"))
-}

@@ -86,36 +86,33 @@ mod system {
     use std::io;
     use std::path::Path;
 
-    #[expect(missing_docs, missing_debug_implementations, unreachable_pub, reason = "generated")]
     mod bindings {
         wit_bindgen::generate!({ path: "../../../wit/files", world: "files" });
     }
 
-    fn error(error: posix::Error) -> io::Error {
-        io::Error::from(match error {
-            posix::Error::NotFound => io::ErrorKind::NotFound,
-            posix::Error::Access => io::ErrorKind::PermissionDenied,
-            posix::Error::NotDirectory => io::ErrorKind::NotADirectory,
-            posix::Error::Loop | posix::Error::Other => io::ErrorKind::Other,
+    /// Numbers of errors that are looked at.
+    const ENOENT: u32 = 2;
+    const EACCES: u32 = 13;
+    const ENOTDIR: u32 = 20;
+
+    fn error(number: u32) -> io::Error {
+        io::Error::from(match number {
+            ENOENT => io::ErrorKind::NotFound,
+            EACCES => io::ErrorKind::PermissionDenied,
+            ENOTDIR => io::ErrorKind::NotADirectory,
+            _ => io::ErrorKind::Other,
         })
     }
 
     fn converted(status: &posix::Status) -> Status {
-        Status {
-            kind: match status.kind {
-                posix::Kind::Regular => Kind::File,
-                posix::Kind::Directory => Kind::Directory,
-                posix::Kind::SymbolicLink => Kind::Link,
-                posix::Kind::Other => Kind::Other,
-            },
-            executable: status.mode & 0o100 != 0,
-            size: status.size,
-            modified: (status.modified.seconds, status.modified.nanoseconds),
-            changed: (status.changed.seconds, status.changed.nanoseconds),
-            inode: status.inode,
-            owner: status.owner,
-            group: status.group,
-        }
+        let (mode, _, owner, group, _, inode, size, _, _, modified, changed) = *status;
+        let kind = match mode & 0o170_000 {
+            0o100_000 => Kind::File,
+            0o040_000 => Kind::Directory,
+            0o120_000 => Kind::Link,
+            _ => Kind::Other,
+        };
+        Status { kind, executable: mode & 0o100 != 0, size, modified, changed, inode, owner, group }
     }
 
     fn absolute(path: &Path) -> io::Result<String> {
@@ -133,7 +130,7 @@ mod system {
 
     pub(super) fn list(path: &Path) -> io::Result<Vec<(BString, Status)>> {
         let entries = posix::read_directory(&absolute(path)?).map_err(error)?;
-        Ok(entries.into_iter().map(|entry| (entry.name.into(), converted(&entry.status))).collect())
+        Ok(entries.into_iter().map(|(name, status)| (name.into(), converted(&status))).collect())
     }
 }
 

@@ -22,10 +22,6 @@ impl Arguments {
         Self { rest: arguments.into_iter().collect(), command }
     }
 
-    pub(crate) fn command(&self) -> &'static str {
-        self.command
-    }
-
     /// The value of an option: behind its `=`, or the next argument.
     pub(crate) fn value(&mut self, name: &str, given: Option<&str>) -> Outcome<String> {
         match given {

@@ -194,6 +194,11 @@ impl Repository {
         self.work_tree.as_deref().ok_or_else(|| Failure::Fatal("this operation must be run in a work tree".into()))
     }
 
+    /// Commits whose parents were left out of a shallow clone.
+    pub(crate) fn shallow(&self) -> &HashSet<ObjectId> {
+        &self.shallow
+    }
+
     pub(crate) fn is_shallow(&self) -> bool {
         !self.shallow.is_empty()
     }

@@ -32,6 +32,9 @@ fn a_skill_file_that_is_a_link_is_read_where_it_stays_in_the_named_directory() {
         "=== p/a/SKILL.md -> ../texts/a.md\n=== p/texts/a.md\n=== p/b/SKILL.md -> ^/outside.md\n=== outside.md
 === p/c/SKILL.md -> nowhere.md\n",
     );
+    let files = find_skill_files_ambient(tree.path("p")).expect("it is there");
+    let nowhere = files[2].fault.as_ref().map(|fault| fault.message.as_str());
+    assert_eq!(nowhere, Some("the link leads to nothing: `nowhere.md`"));
     let link = |path: &str| format!("{path} error file-unreadable");
     assert_eq!(found(&tree, "p"), ["p/a/SKILL.md".to_owned(), link("p/b/SKILL.md"), link("p/c/SKILL.md")]);
     assert_eq!(found(&tree, "p/a"), [link("p/a/SKILL.md")], "here the same link leads out");

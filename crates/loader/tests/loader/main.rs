@@ -8,6 +8,8 @@
 
 mod bodies;
 mod commands;
+mod complaints;
+mod content;
 mod discovery;
 mod find;
 mod order;

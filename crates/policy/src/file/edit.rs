@@ -34,7 +34,8 @@ pub fn with_rules(text: &str, rules: &[(Effect, ToolPattern)]) -> Result<String,
     };
     let new: Vec<_> = rules.iter().filter(|rule| !has(&before, rule)).cloned().collect();
     let mut edited = text.to_owned();
-    for (effect, key) in [(Effect::Allow, "allow"), (Effect::Ask, "ask"), (Effect::Deny, "deny")] {
+    // A list that is not there yet goes right behind the header, so the one that is to stand first comes last.
+    for (effect, key) in [(Effect::Deny, "deny"), (Effect::Ask, "ask"), (Effect::Allow, "allow")] {
         let mut patterns: Vec<&str> = Vec::new();
         for (_, pattern) in new.iter().filter(|(of, _)| *of == effect) {
             if !patterns.contains(&pattern.text()) {

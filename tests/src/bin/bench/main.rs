@@ -9,6 +9,7 @@
 
 mod commands;
 mod corpus;
+mod decision;
 mod load;
 mod measure;
 mod options;
@@ -44,6 +45,14 @@ const LINES: &[Line] = &[
         limit: Some(1.0),
         samples: 400,
         measure: commands::wc,
+    },
+    Line {
+        name: "decide",
+        subject: "a gate's decision under 1,000 rules and 50 caveats",
+        floor: "comparing the vector with every pattern of the same",
+        limit: Some(0.1),
+        samples: 400,
+        measure: decision::decide,
     },
     Line {
         name: "load",

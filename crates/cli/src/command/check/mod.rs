@@ -4,6 +4,7 @@ mod fix;
 mod human;
 mod read;
 mod sarif;
+mod tools;
 
 use crate::args::{CheckVerb, Format, Global};
 use crate::exit::{Failure, Status};

@@ -89,6 +89,7 @@ impl<'f> Checked<'f> {
         self.diagnostics.clone_from(&self.around);
         self.diagnostics.extend_from_slice(document.diagnostics());
         self.diagnostics.extend(skillgate_format::scan(&document));
+        self.diagnostics.extend(super::tools::findings(&document));
         self.document = Some(document);
     }
 

@@ -9,7 +9,7 @@ use skillgate_core::{Skill, Span};
 use skillgate_exec::{Executor as _, PlannedCommand, Program};
 use skillgate_policy::file::Policy;
 use skillgate_policy::{
-    Action, Authority, Effect, Gate, Invoker, PathBase, Place, Refusal, RefusalReason, Rule, SkillDecision,
+    Action, Authority, Effect, Gate, Invoker, PathBase, Place, Provider, Refusal, RefusalReason, Rule, SkillDecision,
     SkillRefusal, ToolPattern,
 };
 use skillgate_runtime::{InvokeError, InvokeRequest, Session};
@@ -137,6 +137,13 @@ fn of_command(command: &PlannedCommand, authority: &Authority, source: &str) -> 
     };
     let words: Vec<String> = command.words.iter().map(word).collect();
     let action = format!("Bash({})", words.join(" "));
+    if command.backend == Some("none") && command.words.iter().all(Result::is_ok) {
+        // The rules say what would be decided were it a program of the machine; the shell itself would answer 127.
+        let mut explained = decided(authority, &PathBase::default(), &Action::command(words, Provider::Native));
+        explained.action = action;
+        explained.reason.push_str("; no backend offers the command here");
+        return explained;
+    }
     match &command.verdict {
         Ok(verdict) => {
             let decided = |rule: &&Rule| rule.to_string() == verdict.rule;
@@ -153,8 +160,11 @@ fn of_command(command: &PlannedCommand, authority: &Authority, source: &str) -> 
 
 /// The use of any other tool.
 fn other(authority: &Authority, base: &PathBase, tool: &str, input: Option<&str>) -> Explained {
-    let action = Action::of_tool(tool, input);
-    let decision = authority.decide_in(&action, base);
+    decided(authority, base, &Action::of_tool(tool, input))
+}
+
+fn decided(authority: &Authority, base: &PathBase, action: &Action) -> Explained {
+    let decision = authority.decide_in(action, base);
     let reason = decision.reasons.iter().map(|reason| reason.says.as_str()).collect::<Vec<_>>().join("; ");
     let rule = decision.reasons.iter().find_map(|reason| {
         let pattern = ToolPattern::parse(reason.pattern.as_ref()?).ok()?;

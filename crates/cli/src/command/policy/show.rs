@@ -57,7 +57,7 @@ fn rules(policy: &Policy, out: &mut String) {
         let _infallible = writeln!(out, "# nothing is granted that no managed rule allows ({})", shown_place(place));
     }
     for (level, rule) in policy.rules() {
-        let line = format!("{:<5} {}", rule.effect(), rule.pattern());
+        let line = format!("{:<5} {}", rule.effect().to_string(), rule.pattern());
         let _infallible =
             writeln!(out, "{:<VALUE_WIDTH$}  # {level}: {}", text::shown(&line), shown_place(rule.place()));
     }

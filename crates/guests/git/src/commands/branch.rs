@@ -95,14 +95,7 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     lines.extend(references.into_iter().map(|reference| (reference, false)));
     if let Some(format) = format {
         let parts = reference_format::parse(&format)?;
-        for (reference, detached) in &lines {
-            if *detached && !format.starts_with("%(refname") {
-                return unsupported("branch: --format with a detached HEAD");
-            }
-            if *detached {
-                writeln!(out, "{}", reference.name)?;
-                continue;
-            }
+        for (reference, _) in &lines {
             out.write_all(&reference_format::expand(repo, reference, &parts)?)?;
             out.write_all(b"\n")?;
         }

@@ -42,8 +42,20 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     let divided = range::divide(repo, &others, separated.as_deref())?;
     let paths = Pathspec::parse(repo, &divided.paths)?;
     let reader = Reader::new(repo);
-    let (pairs, sides) = compare(repo, &divided.revisions, &divided.written, cached, merge_base, &paths)?;
-    let pairs = output::prepare(&reader, pairs, &options)?;
+    let (pairs, sides) = compare(repo, &divided.revisions, &divided.written, cached, merge_base, options.formats.patch, &paths)?;
+    let mut changed = Vec::new();
+    for pair in pairs {
+        // Another size in the working tree can be the same content in git.
+        let candidate = !pair.unmerged && pair.old.mode == pair.new.mode && pair.old.id.is_some() && pair.new.id.is_none();
+        if !candidate || Some(reader.id(&pair.new)?) != pair.old.id {
+            changed.push(pair);
+        }
+    }
+    let combines = changed.iter().any(|pair| pair.versions.is_some());
+    if combines && (options.reverse || options.formats != (crate::diff::options::Formats { patch: true, ..Default::default() })) {
+        return unsupported("a diff of files in conflict in this form");
+    }
+    let pairs = output::prepare(&reader, changed, &options)?;
     if !options.quiet {
         output::print(&reader, &pairs, &options, sides, &mut &mut *out)?;
     }
@@ -64,7 +76,7 @@ fn base_of(repo: &Repository, one: &ObjectId, other: &ObjectId) -> Outcome<Objec
     }
 }
 
-fn compare(repo: &Repository, tips: &[Tip], written: &[String], cached: bool, merge_base: bool, paths: &Pathspec) -> Outcome<(Vec<Pair>, Sides)> {
+fn compare(repo: &Repository, tips: &[Tip], written: &[String], cached: bool, merge_base: bool, combine: bool, paths: &Pathspec) -> Outcome<(Vec<Pair>, Sides)> {
     if cached {
         let index = Index::open(repo)?;
         let old = match tips {
@@ -92,7 +104,7 @@ fn compare(repo: &Repository, tips: &[Tip], written: &[String], cached: bool, me
         [] => {
             let index = Index::open(repo)?;
             let worktree = Worktree::new(repo, &index)?;
-            Ok((index_diff::unstaged(&worktree, &index, paths)?, Sides::IndexAndWorktree))
+            Ok((index_diff::unstaged(&worktree, &index, paths, combine)?, Sides::IndexAndWorktree))
         }
         [tip] => {
             let index = Index::open(repo)?;

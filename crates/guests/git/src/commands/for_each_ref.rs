@@ -28,6 +28,7 @@ pub(crate) fn filter_option(repo: &Repository, filter: &mut Filter, name: &str, 
     let id = match names::find(repo, &given)? {
         Some(id) if name == "--points-at" => id,
         Some(_) => names::commit(repo, &given)?,
+        None if name.ends_with("merged") => return Err(Failure::Fatal(format!("malformed object name {given}"))),
         None => return Err(Failure::Error(format!("malformed object name {given}"), 129)),
     };
     list.push(id);

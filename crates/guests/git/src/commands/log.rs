@@ -432,7 +432,8 @@ impl<'r> Shower<'r> {
             }
         }
         let pairs = self.changes(request, &commit, parents.first())?;
-        if pairs.is_empty() && searches {
+        // `show` with paths leaves out a commit that did not touch them; a log has not walked to it.
+        if pairs.is_empty() && (searches || !request.limits.paths.is_empty()) {
             return Ok(false);
         }
         self.record(request, &commit, extra, out)?;

@@ -119,7 +119,7 @@ impl Loaded<'_> {
             },
             "objecttype" => self.kind(&id)?.to_string().into(),
             "objectsize" => repo.odb.get(&id)?.data.len().to_string().into(),
-            "HEAD" => if repo.refs.head_name().as_ref() == Some(&self.reference.name) { "*" } else { " " }.into(),
+            "HEAD" => if repo.refs.head_name().as_ref() == Some(&self.reference.name) || self.reference.name.starts_with(b"(") { "*" } else { " " }.into(),
             "symref" => match &self.reference.symbolic {
                 Some(target) => reference_name(repo, target.as_bstr(), modifier)?,
                 None => BString::default(),

@@ -75,7 +75,8 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "--show-superproject-working-tree" | "--local-env-vars" | "--parseopt" | "--sq-quote" | "--sq" | "--path-format" | "--resolve-git-dir" | "--prefix" | "--disambiguate" | "--shared-index-path" | "--flags"
             | "--no-flags" | "--not" | "--since" | "--until" | "--after" | "--before" | "--exclude" => return unsupported(format_args!("rev-parse: {name}")),
             "--all" | "--branches" | "--tags" | "--remotes" | "--glob" => {
-                for tip in range::divide(repo, std::slice::from_ref(&argument), Some(&[]))?.revisions {
+                let tips = range::divide(repo, std::slice::from_ref(&argument), Some(&[]))?.revisions;
+                for tip in tips.iter().filter(|tip| tip.name != "HEAD") {
                     writeln!(out, "{}", repo.refs.resolve(tip.name.as_bytes()).map_or(tip.id, |resolved| resolved.id))?;
                 }
             }
@@ -127,8 +128,9 @@ fn revision(repo: &Repository, options: &Options, argument: &str, out: &mut Out<
             return if is_file { Ok(()) } else { Err(names::unknown(argument)) };
         }
         Err(error) => {
-            // git has printed what it could not read before it says so.
-            if !options.verify && !options.revs_only {
+            // git has printed what it could not read before it says so, when it is a path.
+            let about_path = matches!(&error, Failure::Fatal(text) if text.starts_with("path '") || text.starts_with("invalid object name"));
+            if !options.verify && !options.revs_only && about_path {
                 writeln!(out, "{argument}")?;
             }
             return Err(error);
@@ -144,7 +146,7 @@ fn revision(repo: &Repository, options: &Options, argument: &str, out: &mut Out<
     // `a..b` is printed with its end first, as git reads it.
     let ordered: Vec<_> = if range::dots(argument, "...").is_some() {
         let (bases, sides): (Vec<_>, Vec<_>) = tips.into_iter().partition(|tip| tip.flags.uninteresting);
-        sides.into_iter().chain(bases).collect()
+        sides.into_iter().rev().chain(bases).collect()
     } else if is_range && range::dots(argument, "..").is_some() {
         tips.into_iter().rev().collect()
     } else {

@@ -71,7 +71,6 @@ struct Options {
 /// The branch that is followed, and how far both are apart.
 #[derive(Debug)]
 pub(crate) struct Tracking {
-    pub(crate) full: BString,
     pub(crate) short: BString,
     /// Commits ahead and behind; `None` when it is gone.
     pub(crate) apart: Option<(usize, usize)>,
@@ -86,7 +85,7 @@ pub(crate) fn tracking(repo: &Repository, branch: &str, id: Option<&ObjectId>) -
         (Some(_), None) => Some((0, 0)),
         (None, _) => None,
     };
-    Ok(Some(Tracking { full, short, apart }))
+    Ok(Some(Tracking { short, apart }))
 }
 
 fn untracked_mode(value: &str) -> Outcome<Untracked> {
@@ -194,7 +193,7 @@ fn collect(repo: &Repository, options: Options, diff: &DiffOptions, paths: &Path
     };
     let mut staged = index_diff::staged(repo, root, &index, paths)?;
     staged.retain(|pair| !pair.unmerged);
-    let mut unstaged = index_diff::unstaged(&worktree, &index, paths)?;
+    let mut unstaged = index_diff::unstaged(&worktree, &index, paths, false)?;
     let mut unmerged: BTreeMap<BString, Stages> = BTreeMap::new();
     for entry in index.entries().filter(|entry| entry.stage != 0 && paths.matches(entry.path)) {
         let stages = unmerged.entry(entry.path.into()).or_default();
@@ -208,7 +207,7 @@ fn collect(repo: &Repository, options: Options, diff: &DiffOptions, paths: &Path
         Found::default()
     } else {
         let ignores = Ignores::new(repo, repo.root()?, true);
-        let wanted = Wanted { paths, every_file: options.untracked == Untracked::All, ignored: options.ignored };
+        let wanted = Wanted { paths, every_file: options.untracked == Untracked::All, empty_directories: false, ignored: options.ignored };
         untracked::find(repo, repo.root()?, &index, &ignores, &wanted)?
     };
     let branch = repo.refs.head_name();

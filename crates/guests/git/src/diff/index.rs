@@ -22,7 +22,7 @@ pub(crate) fn staged(repo: &Repository, root: Option<ObjectId>, index: &Index, p
             return Ok(());
         };
         if first.stage != 0 {
-            pairs.push(Pair::unmerged(first.path));
+            pairs.push(Pair { old: old.unwrap_or_else(|| Side::absent(first.path)), ..Pair::unmerged(first.path) });
             return Ok(());
         }
         let new = if first.intent_to_add() { Side::absent(first.path) } else { Side::stored(first.path, first.mode, first.id) };
@@ -35,24 +35,35 @@ pub(crate) fn staged(repo: &Repository, root: Option<ObjectId>, index: &Index, p
     Ok(pairs)
 }
 
-/// Changes that are not staged: the index against the working tree.
-pub(crate) fn unstaged(worktree: &Worktree<'_>, index: &Index, paths: &Pathspec) -> Outcome<Vec<Pair>> {
+/// Changes that are not staged: the index against the working tree. With `combine`, a file in conflict that both sides have is one
+/// pair with both versions.
+pub(crate) fn unstaged(worktree: &Worktree<'_>, index: &Index, paths: &Pathspec, combine: bool) -> Outcome<Vec<Pair>> {
     let mut pairs = Vec::new();
     let mut entries = index.entries().filter(|entry| paths.matches(entry.path)).peekable();
     while let Some(entry) = entries.next() {
         if entry.stage != 0 {
-            pairs.push(Pair::unmerged(entry.path));
-            // Our side against the file, behind the line that says it is in conflict.
-            let mut ours = (entry.stage == 2).then_some(entry);
+            let mut stages = vec![entry];
             while let Some(next) = entries.next_if(|next| next.path == entry.path) {
-                ours = ours.or((next.stage == 2).then_some(next));
+                stages.push(next);
             }
-            if let Some(ours) = ours
-                && let Some(mode) = worktree.mode_of(&ours)?
-            {
-                pairs.push(Pair::new(Side::stored(ours.path, ours.mode, ours.id), Side::worktree(ours.path, mode)));
-            } else if let Some(ours) = ours {
-                pairs.push(Pair::new(Side::stored(ours.path, ours.mode, ours.id), Side::absent(ours.path)));
+            let stage = |number: u32| stages.iter().find(|entry| entry.stage == number);
+            let mut conflict = Pair::unmerged(entry.path);
+            let now = worktree.mode_of(stage(2).unwrap_or(&entry))?;
+            conflict.new.mode = now.unwrap_or_default();
+            if let (true, Some(ours), Some(theirs), Some(_)) = (combine, stage(2), stage(3), now) {
+                conflict.versions = Some([(ours.mode, ours.id), (theirs.mode, theirs.id)]);
+                pairs.push(conflict);
+                continue;
+            }
+            pairs.push(conflict);
+            // Our side against the file, behind the line that says it is in conflict.
+            if let Some(ours) = stage(2) {
+                let old = Side::stored(ours.path, ours.mode, ours.id);
+                match worktree.state(ours)? {
+                    State::Clean => {}
+                    State::Deleted => pairs.push(Pair::new(old, Side::absent(ours.path))),
+                    State::Changed { mode } => pairs.push(Pair::new(old, Side::worktree(ours.path, mode))),
+                }
             }
             continue;
         }
@@ -81,9 +92,6 @@ pub(crate) fn since(repo: &Repository, worktree: &Worktree<'_>, root: ObjectId, 
             }
             return Ok(());
         };
-        if first.stage != 0 {
-            pairs.push(Pair::unmerged(first.path));
-        }
         let old = old.unwrap_or_else(|| Side::absent(first.path));
         let new = if first.stage != 0 {
             match worktree.mode_of(first)? {

@@ -1,6 +1,6 @@
 //! Which lines differ between two contents.
 
-use gix_imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, InternedInput};
+use gix_imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, InternedInput, SliderHeuristic as _, Token};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -54,8 +54,14 @@ pub(crate) fn changes(old: &[&[u8]], new: &[&[u8]], comparison: Comparison) -> V
     input.update_after(new.iter().map(|line| reduced(line, comparison.space)));
     let mut diff = Diff::compute(comparison.algorithm, &input);
     if comparison.indent_heuristic {
-        let indent = |token| IndentLevel::for_ascii_line(input.interner[token].iter().copied(), TAB);
-        diff.postprocess_with_heuristic(&input, IndentHeuristic::new(indent));
+        // Lines that compare as equal may have other indents, so the heuristic sees each line by its place.
+        let places: Vec<Token> = (0..old.len().max(new.len())).filter_map(|at| u32::try_from(at).ok()).map(Token).collect();
+        let is_old = |tokens: &[Token]| std::ptr::eq(tokens, input.before.as_slice());
+        diff.postprocess_with_heuristic(&input, |tokens: &[Token], hunk: Range<u32>, earliest_end: u32| {
+            let lines = if is_old(tokens) { old } else { new };
+            let indent = |place: Token| IndentLevel::for_ascii_line(lines[place.0 as usize].iter().copied(), TAB);
+            IndentHeuristic::new(indent).best_slider_end(&places[..lines.len()], hunk, earliest_end)
+        });
     } else {
         diff.postprocess_no_heuristic(&input);
     }

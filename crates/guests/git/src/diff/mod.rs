@@ -1,5 +1,6 @@
 //! Differences: which files differ between two states of the project, and how that is printed.
 
+mod combine;
 pub(crate) mod combined;
 pub(crate) mod funcname;
 pub(crate) mod index;
@@ -65,11 +66,13 @@ pub(crate) struct Pair {
     pub(crate) renamed: Option<u64>,
     /// It is in conflict; both sides are its path.
     pub(crate) unmerged: bool,
+    /// Both versions of a file in conflict, when both have it: mode and id.
+    pub(crate) versions: Option<[(u32, ObjectId); 2]>,
 }
 
 impl Pair {
     pub(crate) fn new(old: Side, new: Side) -> Self {
-        Self { old, new, renamed: None, unmerged: false }
+        Self { old, new, renamed: None, unmerged: false, versions: None }
     }
 
     pub(crate) fn unmerged(path: &[u8]) -> Self {

@@ -17,8 +17,14 @@ pub(crate) struct Prefixes {
 }
 
 pub(crate) fn write(reader: &Reader<'_>, pairs: &[Pair], options: &Options, prefixes: &Prefixes, out: &mut impl Write) -> Outcome {
-    for pair in pairs {
-        if pair.unmerged {
+    // As git: files in conflict come first.
+    let (conflicts, others): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.versions.is_some());
+    for pair in conflicts.into_iter().chain(others) {
+        if let Some(versions) = pair.versions {
+            let parents = versions.map(|(mode, id)| Side::stored(&pair.new.path, mode, id));
+            let mode = pair.new.mode;
+            super::combined::file(reader, &parents, &Side::worktree(&pair.new.path, mode), options, true, out)?;
+        } else if pair.unmerged {
             out.write_all(b"* Unmerged path ")?;
             out.write_all(&pair.new.path)?;
             out.write_all(b"\n")?;

@@ -59,8 +59,3 @@ fn one(repo: &Repository, old: Option<&Entry>, new: Option<&Entry>, paths: &Path
     prefix.truncate(length);
     Ok(())
 }
-
-/// Every file of a tree with its path.
-pub(crate) fn files(repo: &Repository, root: &ObjectId, paths: &Pathspec) -> Outcome<Vec<Side>> {
-    Ok(diff(repo, None, Some(*root), paths)?.into_iter().map(|pair| pair.new).collect())
-}

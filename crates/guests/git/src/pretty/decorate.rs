@@ -5,7 +5,7 @@ use crate::refs::Target;
 use crate::repository::Repository;
 use bstr::{BString, ByteSlice as _};
 use gix_hash::ObjectId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where names that are shown begin; `refs/stash` is one name.
 const SHOWN: [&str; 4] = ["refs/heads/", "refs/remotes/", "refs/tags/", "refs/stash"];
@@ -18,11 +18,12 @@ pub(crate) struct Decorations {
     head: Option<ObjectId>,
     branch: Option<BString>,
     full: bool,
+    grafted: HashSet<ObjectId>,
 }
 
 impl Decorations {
     pub(crate) fn read(repo: &Repository, full: bool) -> Outcome<Self> {
-        let mut all = Self { branch: repo.refs.head_name(), head: repo.head_id(), full, ..Self::default() };
+        let mut all = Self { branch: repo.refs.head_name(), head: repo.head_id(), full, grafted: repo.shallow().clone(), ..Self::default() };
         for (name, target) in repo.refs.below("refs/").into_iter().rev() {
             if !SHOWN.iter().any(|prefix| name.starts_with_str(prefix)) {
                 continue;
@@ -63,6 +64,9 @@ impl Decorations {
 
     fn list(&self, id: &ObjectId) -> Vec<String> {
         let mut shown = Vec::new();
+        if self.grafted.contains(id) {
+            shown.push("grafted".to_owned());
+        }
         let names = self.names.get(id).map(Vec::as_slice).unwrap_or_default();
         let is_head = self.head.as_ref() == Some(id);
         if is_head {

@@ -152,7 +152,7 @@ impl<'r> Printer<'r> {
             }
             Format::Oneline => {
                 let mut out = self.name(commit)?.into_bytes();
-                out.splice(0..0, mark.trim_end().bytes());
+                out.splice(0..0, mark.bytes());
                 out.push(b' ');
                 if let Some(reflog) = &extra.reflog {
                     out.extend_from_slice(format!("{}: {}", reflog.selector, reflog.message.to_str_lossy()).as_bytes());
@@ -163,7 +163,7 @@ impl<'r> Printer<'r> {
                 Ok(out)
             }
             _ => {
-                let mut out = format!("commit {}{}\n", mark.trim_end(), self.name(commit)?).into_bytes();
+                let mut out = format!("commit {mark}{}\n", self.name(commit)?).into_bytes();
                 self.header(commit, extra, &mut out)?;
                 out.push(b'\n');
                 message::indented(&commit.message, self.format == Format::Short, self.format != Format::Raw, &mut out);

@@ -1,7 +1,7 @@
 //! One revision: `HEAD`, `main~2`, `v1.0^{}`, `@{u}`, `:/text`, `HEAD:path`, abbreviated ids.
 
 use super::upstream;
-use crate::failure::{Failure, Outcome, fatal};
+use crate::failure::{Failure, Outcome, fatal, unsupported};
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::{date, tree};
@@ -20,9 +20,8 @@ pub(crate) fn unknown(text: &str) -> Failure {
 
 /// The object that `text` names; `None` when nothing has that name.
 pub(crate) fn find(repo: &Repository, text: &str) -> Outcome<Option<ObjectId>> {
-    if let Some(pattern) = text.strip_prefix(":/") {
-        let tips = repo.refs.below("refs/").into_iter().filter_map(|(name, _)| Some(repo.refs.resolve(&name)?.id)).chain(repo.head_id());
-        return newest_with_message(repo, tips.collect(), pattern);
+    if text.starts_with(":/") && text.len() > 2 {
+        return unsupported("a revision by its message (:/text)");
     }
     if let Some(rest) = text.strip_prefix(':') {
         return in_index(repo, rest).map(Some);
@@ -131,7 +130,7 @@ fn newest_with_message(repo: &Repository, tips: Vec<ObjectId>, pattern: &str) ->
 
 /// A name with any number of `^`, `~` and `^{…}` behind it.
 fn with_suffixes(repo: &Repository, text: &str) -> Outcome<Option<ObjectId>> {
-    let start = text.char_indices().find(|(at, character)| matches!(character, '^' | '~') && outside_braces(&text[..*at], '\0').is_none() && !inside_braces(text, *at));
+    let start = text.char_indices().find(|(at, character)| matches!(character, '^' | '~') && !inside_braces(text, *at));
     let (base, mut suffix) = start.map_or((text, ""), |(at, _)| text.split_at(at));
     let base = if base.is_empty() && !suffix.is_empty() { return Ok(None) } else { base };
     let Some(mut id) = simple(repo, base, !suffix.is_empty())? else { return Ok(None) };
@@ -269,12 +268,17 @@ fn reflog(repo: &Repository, name: &str, what: &str) -> Outcome<Option<ObjectId>
         return if what == "0" { Ok(repo.refs.resolve(&full).map(|resolved| resolved.id)) } else { fatal(format!("log for '{}' is empty", short(name))) };
     };
     if let Ok(number) = what.parse::<usize>().map_err(drop).and_then(|number| if what.len() < 9 { Ok(number) } else { Err(()) }) {
-        if number == log.len() {
-            return Ok(log.first().map(|entry| entry.old).filter(|id| !id.is_null()));
+        if number == log.len()
+            && let Some(old) = log.first().map(|entry| entry.old).filter(|id| !id.is_null())
+        {
+            return Ok(Some(old));
         }
         return match number.checked_add(1).and_then(|back| log.len().checked_sub(back)).and_then(|at| log.get(at)) {
             Some(entry) => Ok(Some(entry.new)),
-            None => fatal(format!("log for '{}' only has {} entries", short(name), log.len())),
+            None => {
+                let shown = if name.is_empty() { full.strip_prefix(b"refs/heads/").unwrap_or(&full).to_str_lossy() } else { name.into() };
+                fatal(format!("log for '{shown}' only has {} entries", log.len()))
+            },
         };
     }
     let moment = date::parse(what, date::now());

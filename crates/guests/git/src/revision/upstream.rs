@@ -38,6 +38,9 @@ fn map(spec: &str, name: &str) -> Option<BString> {
 pub(crate) fn of_name(repo: &Repository, name: &str, push: bool) -> Outcome<BString> {
     let branch = if matches!(name, "" | "HEAD" | "@") {
         match repo.refs.head_name() {
+            Some(head) if repo.refs.resolve(&head).is_none() => {
+                return fatal(format!("no such branch: '{}'", head.strip_prefix(b"refs/heads/").unwrap_or(&head).as_bstr()));
+            }
             Some(head) => head,
             None => return fatal("HEAD does not point to a branch"),
         }

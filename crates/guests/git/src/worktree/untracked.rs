@@ -26,6 +26,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) paths: &'a Pathspec,
     /// Every file, not only the directory it is in.
     pub(crate) every_file: bool,
+    /// Also directories with nothing in them.
+    pub(crate) empty_directories: bool,
     pub(crate) ignored: Ignored,
 }
 
@@ -140,6 +142,8 @@ impl Walk<'_> {
             if self.wanted.ignored != Ignored::No {
                 found.ignored.append(&mut below.ignored);
             }
+        } else if self.wanted.empty_directories {
+            found.untracked.push(with_slash.into());
         } else if holds.ignored {
             // Everything in it is ignored, though the directory itself is not.
             match self.wanted.ignored {

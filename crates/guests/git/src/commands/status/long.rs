@@ -196,7 +196,7 @@ impl Long<'_> {
     }
 
     fn unstage_hint(&self, out: &mut Out<'_>) -> Outcome {
-        if self.state("MERGE_HEAD") || self.state("CHERRY_PICK_HEAD") && self.status.unmerged.is_empty() && self.status.head.is_none() {
+        if self.state("MERGE_HEAD") || self.state("CHERRY_PICK_HEAD") {
             return Ok(());
         }
         if self.status.head.is_none() {
