@@ -2,9 +2,7 @@
 //! must never do: write, or run what a repository's configuration names.
 #![expect(clippy::disallowed_methods, reason = "tests make the repositories that commands see")]
 
-use skillgate_exec::{
-    Capture, Executor, Input, Mounts, Output, Overflow, Program, Run, Scene, Streams,
-};
+use skillgate_exec::{Capture, Executor, Input, Mounts, Output, Overflow, Program, Run, Scene, Streams};
 use skillgate_policy::{Authority, Effect, Gate, builtin_limits};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,14 +67,15 @@ fn sandboxed(root: &Path, line: &str) -> (i32, String, String) {
     let program = Program::from_text(line, &limits).expect(line);
     let mounts = Mounts::open_ambient(Some(root), &[]).expect("the project opens");
     let directory = root.to_str().expect("UTF-8").to_owned();
-    let scene = Scene { mounts, directory, environment: vec![("LANG".into(), "C.UTF-8".into()), ("TZ".into(), "UTC".into())] };
+    let environment = vec![("LANG".into(), "C.UTF-8".into()), ("TZ".into(), "UTC".into())];
+    let scene = Scene::new(mounts, directory, environment);
     let (out, err) = (Capture::new(1 << 20, Overflow::Drop), Capture::new(1 << 20, Overflow::Drop));
     let streams =
         Streams { stdin: Input::Empty, stdout: Output::Capture(out.clone()), stderr: Output::Capture(err.clone()) };
     let shell = skillgate_tests::shell(env!("CARGO_TARGET_TMPDIR"));
     let result = shell.execute(&program, &gate, &scene, &Run::start(limits), streams).expect(line);
     let text = |capture: &Capture| String::from_utf8(capture.take().0).expect("tests print UTF-8");
-    (result.status, text(&out), text(&err))
+    (i32::from(result.status), text(&out), text(&err))
 }
 
 #[test]
@@ -151,7 +150,9 @@ fn lines_print_what_the_native_git_prints() {
 fn a_packed_repository_reads_the_same() {
     let root = repository();
     sh(root.path(), "set -e; git gc -q");
-    for line in ["git log --stat --format=fuller", "git status -s", "git show-ref -d", "git show HEAD:src/b.txt | tail -1"] {
+    for line in
+        ["git log --stat --format=fuller", "git status -s", "git show-ref -d", "git show HEAD:src/b.txt | tail -1"]
+    {
         let (status, stdout) = sh(root.path(), line);
         let (status_here, stdout_here, stderr) = sandboxed(root.path(), line);
         assert_eq!((status_here, stdout_here), (status, stdout), "{line}\n{stderr}");
@@ -215,9 +216,16 @@ echo '*.txt filter=x diff=x' > .gitattributes
     sh(root.path(), "touch -d 2020-01-01 src/b.txt side.txt");
     let mut before = BTreeMap::new();
     snapshot(root.path(), &mut before);
-    for line in
-        ["git status", "git diff", "git diff HEAD", "git log -p", "git show --stat", "git log -1", "git grep line", "git ls-files -m"]
-    {
+    for line in [
+        "git status",
+        "git diff",
+        "git diff HEAD",
+        "git log -p",
+        "git show --stat",
+        "git log -1",
+        "git grep line",
+        "git ls-files -m",
+    ] {
         let (status, stdout, stderr) = sandboxed(root.path(), line);
         assert_eq!(status, 0, "{line}: {stderr}");
         assert!(!stdout.contains("HOSTILE"), "{line}: {stdout}");

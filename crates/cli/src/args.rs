@@ -73,6 +73,9 @@ pub(crate) fn meant(error: &clap::Error, arguments: &[String]) -> Option<String>
     if let Some(format) = unknown.strip_prefix("--").filter(|word| matches!(*word, "json" | "sarif" | "human")) {
         return Some(format!("write it `--format {format}`"));
     }
+    if unknown.starts_with('-') {
+        return None;
+    }
     let verb = arguments.windows(2).position(|words| words == ["sandbox", "run"])? + 2;
     let program = arguments.iter().skip(verb).position(|word| word == unknown)? + verb;
     let shown = |words: &[String]| words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
@@ -82,7 +85,7 @@ pub(crate) fn meant(error: &clap::Error, arguments: &[String]) -> Option<String>
 }
 
 /// Options of every verb.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The project whose skills are used and whose files commands see

@@ -3,7 +3,7 @@
 use crate::args::Global;
 use crate::exit::Failure;
 use crate::{policy, text};
-use skillgate_exec::{AuditError, AuditSink, BestEffort, NoAudit};
+use skillgate_exec::{AuditContext, AuditError, AuditEvent, AuditSink, BestEffort, NoAudit};
 use skillgate_policy::file::Policy;
 use skillgate_runtime::FileAudit;
 use skillgate_state::Durability;
@@ -34,6 +34,17 @@ pub(crate) fn sink(global: &Global, policy: &Policy) -> Result<Arc<dyn AuditSink
             Ok(Arc::new(NoAudit))
         }
     }
+}
+
+/// Records that folders are trusted from now on, or not any more. Trust is recorded before it is given: where a record is
+/// required and cannot be written, it is not given.
+pub(crate) fn trust(global: &Global, policy: &Policy, folders: &[String], trusted: bool) -> Result<(), Failure> {
+    let sink = sink(global, policy)?;
+    for what in folders {
+        let event = AuditEvent::Trust { what: what.clone(), trusted, digest: None };
+        sink.record(&AuditContext::default(), &event).map_err(|error| Failure::Run(error.into()))?;
+    }
+    Ok(())
 }
 
 fn unrecorded(reason: String) -> Failure {

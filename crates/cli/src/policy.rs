@@ -4,11 +4,12 @@ use crate::args::Global;
 use crate::exit::Failure;
 use crate::text::{self, Style};
 use skillgate_core::Profile;
-use skillgate_loader::{ReadFault, project_ambient, read_file_below_ambient};
-use skillgate_policy::file::{Layers, Level, MAX_POLICY_BYTES, Options, Policy, PolicyFile, Setting};
+use skillgate_loader::{ReadFault, project_ambient, read_file_below_ambient, replace_file_ambient};
+use skillgate_policy::file::{Layers, Level, MAX_POLICY_BYTES, Options, Policy, PolicyFile, Setting, with_rules};
 use skillgate_policy::{Effect, Place, Rule, ToolPattern};
 use skillgate_runtime::OpenError;
 use skillgate_state::read_guarded_ambient;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A policy file's place below the administrator's and the user's directory.
@@ -125,6 +126,36 @@ pub(crate) fn read_guarded(path: &Path) -> Result<Option<String>, Failure> {
             Err(unreadable(format!("{error}{cause}"), error.help()))
         }
     }
+}
+
+/// Adds a rule to the user's policy, and gives its file.
+pub(crate) fn add_rule(global: &Global, effect: Effect, pattern: &ToolPattern) -> Result<PathBuf, Failure> {
+    let path = user_path(global).ok_or(Failure::NoHome)?;
+    let before = read_guarded(&path)?;
+    let after = with_rules(before.as_deref().unwrap_or_default(), &[(effect, pattern.clone())])
+        .map_err(|error| Failure::PolicyNotWritten { path: path.clone(), reason: error.to_string() })?;
+    if before.as_ref() != Some(&after) {
+        write(&path, before.is_none(), &after)?;
+    }
+    Ok(path)
+}
+
+/// Replaces the text of a policy whole; `new`: there is no file yet.
+pub(crate) fn write(path: &Path, new: bool, text: &str) -> Result<(), Failure> {
+    let refused = |reason: String| Failure::PolicyNotWritten { path: path.to_path_buf(), reason };
+    if new {
+        create(path).map_err(|error| refused(error.to_string()))?;
+    }
+    replace_file_ambient(path, text.as_bytes()).map_err(|error| refused(error.to_string()))
+}
+
+/// Makes an empty policy, which sets nothing, for the rules to take the place of.
+#[expect(clippy::disallowed_methods, reason = "the user's own configuration, at the place the user is told")]
+fn create(path: &Path) -> io::Result<()> {
+    if let Some(above) = path.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    std::fs::OpenOptions::new().write(true).create_new(true).open(path).map(drop)
 }
 
 /// The text of the project's own file. Who wrote it does not matter: it only takes away.

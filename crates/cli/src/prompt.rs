@@ -1,8 +1,9 @@
 //! Asks the person at the terminal.
 
 use crate::args::Global;
-use crate::text;
+use crate::{policy, text};
 use skillgate_exec::Asked;
+use skillgate_policy::{Effect, ToolPattern};
 use skillgate_runtime::{Always, Answer, Answerer, Question};
 use std::fmt;
 use std::io::{self, BufRead, BufReader, IsTerminal as _, Write};
@@ -14,17 +15,27 @@ const TRIES: usize = 3;
 /// An answerer, when there is a terminal with a person at it.
 pub(crate) fn answerer(global: &Global) -> Option<Arc<dyn Answerer>> {
     let attended = !global.no_input && io::stdin().is_terminal() && io::stderr().is_terminal();
-    attended.then(|| Arc::new(Prompt::new(BufReader::new(io::stdin()), io::stderr())) as Arc<dyn Answerer>)
+    let owned = global.clone();
+    let keep = move |rule: &str| {
+        let pattern = ToolPattern::parse(rule).map_err(|error| error.to_string())?;
+        let path = policy::add_rule(&owned, Effect::Allow, &pattern).map_err(|failure| failure.to_string())?;
+        Ok(path.display().to_string())
+    };
+    attended.then(|| Arc::new(Prompt::new(BufReader::new(io::stdin()), io::stderr(), keep)) as Arc<dyn Answerer>)
 }
+
+/// Puts a rule where it lasts; gives the file, or why it could not.
+type Keep = Box<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 
 /// Asks on `output` and reads lines of `input`.
 struct Prompt<R, W> {
     streams: Mutex<(R, W)>,
+    keep: Keep,
 }
 
 impl<R: BufRead, W: Write> Prompt<R, W> {
-    fn new(input: R, output: W) -> Self {
-        Self { streams: Mutex::new((input, output)) }
+    fn new(input: R, output: W, keep: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
+        Self { streams: Mutex::new((input, output)), keep: Box::new(keep) }
     }
 
     fn say(&self, text: &str) {
@@ -81,13 +92,21 @@ impl<R: BufRead + Send, W: Write + Send> Answerer for Prompt<R, W> {
                 true
             }
             Always::Rule(rule) => {
-                self.say(&format!("  always: as the rule '{}' would allow it", text::shown(rule)));
+                self.say(&format!("  always: adds '{}' to what your policy allows", text::shown(rule)));
                 true
             }
         };
         let answer = self.read(offers_always);
         if let (Answer::Always, Always::Rule(rule)) = (answer, &question.always) {
-            self.say(&format!("To keep that, add to `allow` of your policy: \"{}\"", text::shown(rule)));
+            match (self.keep)(rule) {
+                Ok(file) => self.say(&format!("  added to {}", text::shown(&file))),
+                // It still holds for this command.
+                Err(reason) => self.say(&format!(
+                    "  not kept: {}; add \"{}\" to `allow` of your policy",
+                    text::shown(&reason),
+                    text::shown(rule)
+                )),
+            }
         }
         answer
     }
@@ -131,8 +150,12 @@ mod tests {
         }
     }
 
+    fn kept(rule: &str) -> Result<String, String> {
+        if rule == "Bash(touch:*)" { Ok("policy.toml".to_owned()) } else { Err("no room".to_owned()) }
+    }
+
     fn asked(question: &Question, input: &str) -> (Answer, String) {
-        let prompt = Prompt::new(input.as_bytes(), Vec::new());
+        let prompt = Prompt::new(input.as_bytes(), Vec::new(), kept);
         let answer = prompt.answer(question);
         let written = prompt.streams.into_inner().expect("no test panics while it holds this").1;
         (answer, String::from_utf8(written).expect("UTF-8"))
@@ -162,9 +185,11 @@ mod tests {
         let (_, text) = asked(&question(Always::Rule("Bash(touch:*)".to_owned()), &["touch", "a b"]), "always\n");
         assert_eq!(
             text,
-            "run `touch 'a b'`\n  because of: ask Bash(touch:*) (host)\n  always: as the rule 'Bash(touch:*)' would \
-             allow it\nno / once / always? To keep that, add to `allow` of your policy: \"Bash(touch:*)\"\n"
+            "run `touch 'a b'`\n  because of: ask Bash(touch:*) (host)\n  always: adds 'Bash(touch:*)' to what \
+             your policy allows\nno / once / always?   added to policy.toml\n"
         );
+        let (answer, text) = asked(&question(Always::Rule("Bash(cp:*)".to_owned()), &["cp"]), "always\n");
+        assert!(answer == Answer::Always && text.contains("not kept: no room; add \"Bash(cp:*)\""), "{text}");
         assert!(!asked(&question(Always::Never, &["touch"]), "once\n").1.contains("always"));
     }
 
@@ -177,7 +202,7 @@ mod tests {
 
     #[test]
     fn several_questions_are_shown_together_first() {
-        let prompt = Prompt::new(&b""[..], Vec::new());
+        let prompt = Prompt::new(&b""[..], Vec::new(), kept);
         prompt.announce(&[question(Always::Never, &["touch", "a"])]);
         prompt.announce(&[question(Always::Never, &["touch", "a"]), question(Always::Never, &["rm"])]);
         let written = prompt.streams.into_inner().expect("no test panics while it holds this").1;

@@ -247,7 +247,8 @@ impl Authority {
         }
         let allowed = self.host.rules().iter().filter(|rule| rule.effect() == Effect::Allow).map(Rule::pattern);
         let entry = |text: &str, pattern: &ToolPattern| {
-            let narrowed_by = self.caveats.iter().map(|caveat| caveat.applying_to(pattern)).collect::<Option<Vec<_>>>()?;
+            let narrowed_by =
+                self.caveats.iter().map(|caveat| caveat.applying_to(pattern)).collect::<Option<Vec<_>>>()?;
             let narrowed_by = narrowed_by.into_iter().filter(|list| !list.is_empty()).collect();
             Some(EffectiveEntry { pattern: text.to_owned(), narrowed_by })
         };

@@ -12,7 +12,7 @@ fn complaint_20_a_folded_description_is_listed_as_its_text() {
 
 #[test]
 fn complaint_21_a_broken_skill_is_listed_with_state_path_and_cause() {
-    let world = World::new("@ home/.claude/skills/a/SKILL.md\n---\nname: a\n- b\n: [\n---\nhi");
+    let world = World::new("@ home/.claude/skills/a/SKILL.md\n---\n- name: a\n- b\n---\nhi");
     let (status, value) = world.json("list", &["list"]);
     let skill = &value["skills"][0];
     assert_eq!((status, &skill["name"], &skill["state"]), (0, &"a".into(), &"broken".into()), "{skill:#}");

@@ -54,8 +54,13 @@ fn words_after_the_dashes_are_one_command() {
 #[test]
 fn a_denied_file_is_not_there() {
     let world = World::new(TREE);
-    let ran = world.run(&["sandbox", "run", "--allow", "Bash", "--deny", "Read(b.txt)", "--", "ls; cat b.txt"]);
+    let denied = |program| world.run(&["sandbox", "run", "--allow", "Bash", "--deny", "Read(b.txt)", "--", program]);
+    let ran = denied("ls; test -e b.txt");
     assert_eq!((ran.status, ran.stdout.as_str()), (1, "a.txt\n"), "{}", ran.stderr);
+    // Who names it learns which rule hides it, and no `||` goes on without it.
+    let ran = denied("ls; cat b.txt || true");
+    assert_eq!((ran.status, ran.stdout.as_str()), (4, "a.txt\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`b.txt` is hidden by the rule `deny Read(b.txt)` (--deny)"), "{}", ran.stderr);
 }
 
 #[test]

@@ -98,7 +98,9 @@ impl Commit {
 
 /// A message in UTF-8. Latin-1, the only other encoding that is common, is converted; anything else is left as it is.
 fn decoded(message: &BStr, encoding: Option<&[u8]>) -> Vec<u8> {
-    let latin = encoding.is_some_and(|name| matches!(name.to_ascii_lowercase().as_slice(), b"iso-8859-1" | b"iso8859-1" | b"latin1" | b"latin-1"));
+    let latin = encoding.is_some_and(|name| {
+        matches!(name.to_ascii_lowercase().as_slice(), b"iso-8859-1" | b"iso8859-1" | b"latin1" | b"latin-1")
+    });
     if latin { message.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes() } else { message.to_vec() }
 }
 

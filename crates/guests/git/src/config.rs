@@ -41,7 +41,10 @@ impl Config {
 
     fn add_file_at(&mut self, path: &Path, scope: &'static str, conditions: &Conditions<'_>, depth: usize) -> Outcome {
         if depth > MAX_DEPTH {
-            return Err(Failure::Fatal(format!("exceeded maximum include depth ({MAX_DEPTH}) while including\n\t{}", path.display())));
+            return Err(Failure::Fatal(format!(
+                "exceeded maximum include depth ({MAX_DEPTH}) while including\n\t{}",
+                path.display()
+            )));
         }
         // A file that the sandbox does not show is as good as absent.
         let Ok(Some(content)) = files::read_optional(path) else { return Ok(()) };
@@ -68,7 +71,12 @@ impl Config {
                 let implicit = all.len() == 1 && matches!(section.value_implicit(&variable), Some(None));
                 let value = if implicit { None } else { Some(all.get(nth).cloned().unwrap_or_default()) };
                 let key = [prefix.as_slice(), variable.to_ascii_lowercase().as_bytes()].concat();
-                self.variables.push(Variable { key: key.clone().into(), value: value.clone(), scope, origin: origin.clone() });
+                self.variables.push(Variable {
+                    key: key.clone().into(),
+                    value: value.clone(),
+                    scope,
+                    origin: origin.clone(),
+                });
                 if let Some(included) = value.filter(|_| includes(&key, path, conditions)) {
                     let target = resolve(included.as_bstr(), path);
                     self.add_file_at(&target, scope, conditions, depth + 1)?;
@@ -85,7 +93,10 @@ impl Config {
             None => (text, None),
         };
         let Some(key) = canonical(key) else {
-            return Err(Failure::Message(format!("error: key does not contain a section: {key}\nfatal: unable to parse command-line config"), 128));
+            return Err(Failure::Message(
+                format!("error: key does not contain a section: {key}\nfatal: unable to parse command-line config"),
+                128,
+            ));
         };
         let value = value.map(BString::from);
         self.variables.push(Variable { key, value, scope: "command", origin: "command line:".into() });
@@ -104,7 +115,10 @@ impl Config {
 
     pub(crate) fn all<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a BStr> + use<'a> {
         let key = BString::from(key);
-        self.variables.iter().filter(move |variable| variable.key == key).filter_map(|variable| Some(variable.value.as_ref()?.as_bstr()))
+        self.variables
+            .iter()
+            .filter(move |variable| variable.key == key)
+            .filter_map(|variable| Some(variable.value.as_ref()?.as_bstr()))
     }
 
     /// A truth value; `None` when it is not set or is none.
@@ -162,7 +176,9 @@ fn includes(key: &[u8], from: &Path, conditions: &Conditions<'_>) -> bool {
     if key == b"include.path" {
         return true;
     }
-    let Some(condition) = key.strip_prefix(b"includeif.").and_then(|rest| rest.strip_suffix(b".path")) else { return false };
+    let Some(condition) = key.strip_prefix(b"includeif.").and_then(|rest| rest.strip_suffix(b".path")) else {
+        return false;
+    };
     if let Some(pattern) = condition.strip_prefix(b"gitdir:") {
         return git_dir_matches(pattern, from, conditions, gix_glob::wildmatch::Mode::empty());
     }

@@ -47,7 +47,8 @@ impl Index {
     pub(crate) fn open(repo: &Repository) -> Outcome<Self> {
         let path = repo.git_dir.join("index");
         let Ok(status) = files::status(&path) else { return Ok(Self { state: None, modified: (0, 0) }) };
-        let data = std::fs::read(&path).map_err(|error| Failure::Fatal(format!("{}: index file open failed: {error}", path.display())))?;
+        let data = std::fs::read(&path)
+            .map_err(|error| Failure::Fatal(format!("{}: index file open failed: {error}", path.display())))?;
         let options = gix_index::decode::Options { thread_limit: Some(1), ..Default::default() };
         let time = FileTime::from_unix_time(status.modified.0, status.modified.1);
         let (state, _) = State::from_bytes(&data, time, gix_hash::Kind::Sha1, options)
@@ -94,7 +95,9 @@ impl Index {
 
     /// The first position whose path is not less than this one.
     pub(crate) fn lower_bound(&self, path: &[u8]) -> usize {
-        self.state.as_ref().map_or(0, |state| state.entries().partition_point(|entry| entry.path(state).as_bytes() < path))
+        self.state
+            .as_ref()
+            .map_or(0, |state| state.entries().partition_point(|entry| entry.path(state).as_bytes() < path))
     }
 
     pub(crate) fn contains(&self, path: &[u8]) -> bool {

@@ -26,7 +26,9 @@ impl Arguments {
     pub(crate) fn value(&mut self, name: &str, given: Option<&str>) -> Outcome<String> {
         match given {
             Some(given) => Ok(given.to_owned()),
-            None => self.next().ok_or_else(|| Failure::Error(format!("option `{}' requires a value", name.trim_start_matches('-')), 129)),
+            None => self.next().ok_or_else(|| {
+                Failure::Error(format!("option `{}' requires a value", name.trim_start_matches('-')), 129)
+            }),
         }
     }
 
@@ -37,7 +39,11 @@ impl Arguments {
 
     /// The refusal of an option.
     pub(crate) fn unknown(&self, option: &str) -> Failure {
-        Failure::Unsupported(format!("{}: {} is not supported", self.command, option.split('=').next().unwrap_or(option)))
+        Failure::Unsupported(format!(
+            "{}: {} is not supported",
+            self.command,
+            option.split('=').next().unwrap_or(option)
+        ))
     }
 }
 

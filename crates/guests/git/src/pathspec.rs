@@ -50,7 +50,8 @@ impl Pathspec {
     /// Whether the path of a file is asked about.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         let mut included = self.items.iter().filter(|item| !item.exclude).peekable();
-        (included.peek().is_none() || included.any(|item| item.matches(path))) && !self.items.iter().any(|item| item.exclude && item.matches(path))
+        (included.peek().is_none() || included.any(|item| item.matches(path)))
+            && !self.items.iter().any(|item| item.exclude && item.matches(path))
     }
 
     /// Whether a file below this directory (without `/` at its end) may be asked about.
@@ -62,7 +63,10 @@ impl Pathspec {
     /// The patterns that match none of these paths.
     pub(crate) fn unmatched<'a>(&self, paths: impl Iterator<Item = &'a [u8]> + Clone) -> Vec<&str> {
         let items = self.items.iter().zip(&self.written);
-        items.filter(|(item, _)| !item.exclude && !paths.clone().any(|path| item.matches(path))).map(|(_, written)| written.as_str()).collect()
+        items
+            .filter(|(item, _)| !item.exclude && !paths.clone().any(|path| item.matches(path)))
+            .map(|(_, written)| written.as_str())
+            .collect()
     }
 }
 
@@ -81,7 +85,9 @@ impl Item {
                     "icase" => icase = true,
                     "glob" => glob = true,
                     "literal" => literally = true,
-                    word if word.starts_with("attr:") || word.starts_with("prefix:") => return unsupported(format_args!("pathspec magic '{word}'")),
+                    word if word.starts_with("attr:") || word.starts_with("prefix:") => {
+                        return unsupported(format_args!("pathspec magic '{word}'"));
+                    }
                     word => return fatal(format!("Invalid pathspec magic '{word}' in '{argument}'")),
                 }
             }
@@ -140,7 +146,10 @@ impl Item {
             return false;
         }
         // The pattern ends inside a name of the directory's path, without a wildcard that could go on.
-        self.has_wildcard() || literal.len() <= directory.len() && matches!(directory.get(literal.len()), None | Some(b'/')) || literal.len() > directory.len() || literal.ends_with(b"/")
+        self.has_wildcard()
+            || literal.len() <= directory.len() && matches!(directory.get(literal.len()), None | Some(b'/'))
+            || literal.len() > directory.len()
+            || literal.ends_with(b"/")
     }
 }
 

@@ -40,7 +40,10 @@ mod tests {
     #[test]
     fn the_parts_are_found() {
         let one = Signature::parse(b"Ada Example <ada@example.org> 1767225600 -0330");
-        assert_eq!((one.name.to_string(), one.email.to_string(), one.seconds, one.zone), ("Ada Example".into(), "ada@example.org".into(), 1_767_225_600, -330));
+        assert_eq!(
+            (one.name.to_string(), one.email.to_string(), one.seconds, one.zone),
+            ("Ada Example".into(), "ada@example.org".into(), 1_767_225_600, -330)
+        );
         let odd = Signature::parse(b"<> 5 +0000");
         assert_eq!((odd.name.len(), odd.email.len(), odd.seconds), (0, 0, 5));
         assert_eq!(Signature::parse(b"nobody").name, "nobody");

@@ -58,7 +58,9 @@ impl Refs {
     /// Where the file of this reference is: some belong to the worktree, the others to the repository.
     fn directory(&self, name: &[u8]) -> &Path {
         let own = !name.starts_with(b"refs/")
-            || [&b"refs/bisect/"[..], b"refs/worktree/", b"refs/rewritten/"].iter().any(|prefix| name.starts_with(prefix));
+            || [&b"refs/bisect/"[..], b"refs/worktree/", b"refs/rewritten/"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix));
         if own { &self.git_dir } else { &self.common_dir }
     }
 
@@ -114,7 +116,9 @@ impl Refs {
     /// Every reference below `prefix` (with its `/`), by name. What does not resolve is left out.
     pub(crate) fn below(&self, prefix: &str) -> Vec<(BString, Target)> {
         let mut found: BTreeMap<BString, Target> = BTreeMap::new();
-        for (name, packed) in self.packed().range(BString::from(prefix)..).take_while(|(name, _)| name.starts_with(prefix.as_bytes())) {
+        for (name, packed) in
+            self.packed().range(BString::from(prefix)..).take_while(|(name, _)| name.starts_with(prefix.as_bytes()))
+        {
             found.insert(name.clone(), Target::Id(packed.id));
         }
         let start = prefix.rsplit_once('/').map_or("refs", |(directory, _)| directory);
@@ -140,7 +144,8 @@ impl Refs {
                 Kind::Directory => self.collect(directory, &full, found),
                 _ if name.ends_with(".lock") => {}
                 Kind::File | Kind::Link => {
-                    if let Some(target) = std::fs::read(directory.join(&full)).ok().and_then(|content| parse(&content)) {
+                    if let Some(target) = std::fs::read(directory.join(&full)).ok().and_then(|content| parse(&content))
+                    {
                         found.insert(full.into(), target);
                     }
                 }
@@ -193,8 +198,11 @@ fn parse(content: &[u8]) -> Option<Target> {
 
 /// Whether a name can be that of a reference, so that no other file is read as one.
 fn is_safe(name: &[u8]) -> bool {
-    let parts_are_names = name.split(|byte| *byte == b'/').all(|part| !part.is_empty() && !part.starts_with(b".") && !part.ends_with(b".lock"));
-    let special = [&b".."[..], b"@{", b"\\", b" ", b"~", b"^", b":", b"?", b"*", b"["].iter().any(|bad| name.contains_str(bad));
+    let parts_are_names = name
+        .split(|byte| *byte == b'/')
+        .all(|part| !part.is_empty() && !part.starts_with(b".") && !part.ends_with(b".lock"));
+    let special =
+        [&b".."[..], b"@{", b"\\", b" ", b"~", b"^", b":", b"?", b"*", b"["].iter().any(|bad| name.contains_str(bad));
     parts_are_names
         && !special
         && !name.iter().any(u8::is_ascii_control)
@@ -202,28 +210,39 @@ fn is_safe(name: &[u8]) -> bool {
 }
 
 /// The rules by which a short name is looked up, the first that exists wins.
-pub(crate) const RULES: [(&str, &str); 6] =
-    [("", ""), ("refs/", ""), ("refs/tags/", ""), ("refs/heads/", ""), ("refs/remotes/", ""), ("refs/remotes/", "/HEAD")];
+pub(crate) const RULES: [(&str, &str); 6] = [
+    ("", ""),
+    ("refs/", ""),
+    ("refs/tags/", ""),
+    ("refs/heads/", ""),
+    ("refs/remotes/", ""),
+    ("refs/remotes/", "/HEAD"),
+];
 
 impl Refs {
     /// The full names a short name can mean, in the order of git's rules.
     pub(crate) fn expand(&self, short: &[u8]) -> Vec<BString> {
-        let candidates = RULES.iter().map(|(before, after)| BString::from([before.as_bytes(), short, after.as_bytes()].concat()));
+        let candidates =
+            RULES.iter().map(|(before, after)| BString::from([before.as_bytes(), short, after.as_bytes()].concat()));
         candidates.filter(|name| self.resolve(name).is_some()).collect()
     }
 
     /// The shortest name by which git's rules find this reference again, as `%(refname:short)` has it.
     pub(crate) fn shorten(&self, name: &[u8], strict: bool) -> BString {
         for (at, (before, after)) in RULES.iter().enumerate().skip(1).rev() {
-            let Some(short) = name.strip_prefix(before.as_bytes()).and_then(|rest| rest.strip_suffix(after.as_bytes())) else { continue };
+            let Some(short) = name.strip_prefix(before.as_bytes()).and_then(|rest| rest.strip_suffix(after.as_bytes()))
+            else {
+                continue;
+            };
             if short.is_empty() {
                 continue;
             }
             let limit = if strict { RULES.len() } else { at };
-            let taken = RULES.iter().enumerate().take(limit).filter(|(other, _)| *other != at).any(|(_, (before, after))| {
-                let other = [before.as_bytes(), short, after.as_bytes()].concat();
-                self.find(&other).is_some()
-            });
+            let taken =
+                RULES.iter().enumerate().take(limit).filter(|(other, _)| *other != at).any(|(_, (before, after))| {
+                    let other = [before.as_bytes(), short, after.as_bytes()].concat();
+                    self.find(&other).is_some()
+                });
             if !taken {
                 return short.into();
             }

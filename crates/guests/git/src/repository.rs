@@ -60,7 +60,8 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
 }
 
 fn current_directory() -> Outcome<PathBuf> {
-    std::env::current_dir().map_err(|_| Failure::Fatal("Unable to read current working directory: No such file or directory".into()))
+    std::env::current_dir()
+        .map_err(|_| Failure::Fatal("Unable to read current working directory: No such file or directory".into()))
 }
 
 struct Found {
@@ -87,7 +88,8 @@ fn common_dir(git_dir: &Path) -> PathBuf {
 
 /// Follows a `.git` file.
 fn follow(file: &Path) -> Outcome<PathBuf> {
-    let content = std::fs::read(file).map_err(|error| Failure::Fatal(format!("error reading {}: {error}", file.display())))?;
+    let content =
+        std::fs::read(file).map_err(|error| Failure::Fatal(format!("error reading {}: {error}", file.display())))?;
     let Some(target) = content.strip_prefix(b"gitdir: ") else {
         return fatal(format!("invalid gitfile format: {}", file.display()));
     };
@@ -124,7 +126,13 @@ impl Repository {
     pub(crate) fn open(place: &Place) -> Outcome<Self> {
         let here = current_directory()?;
         let environment = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        for name in ["GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_COMMON_DIR"] {
+        for name in [
+            "GIT_INDEX_FILE",
+            "GIT_OBJECT_DIRECTORY",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            "GIT_NAMESPACE",
+            "GIT_COMMON_DIR",
+        ] {
             if environment(name).is_some() {
                 return unsupported(format_args!("the variable {name}"));
             }
@@ -133,7 +141,11 @@ impl Repository {
         let mut found = match given {
             Some(given) => {
                 let path = normal(&here.join(&given));
-                let git_dir = if files::status(&path).is_ok_and(|status| status.kind == Kind::File) { follow(&path)? } else { path };
+                let git_dir = if files::status(&path).is_ok_and(|status| status.kind == Kind::File) {
+                    follow(&path)?
+                } else {
+                    path
+                };
                 if !is_git_dir(&git_dir) {
                     return fatal(format!("not a git repository: '{}'", given.display()));
                 }
@@ -162,14 +174,20 @@ impl Repository {
         } else if config.boolean("core.bare") == Some(true) && found.git_dir == common_dir {
             found.work_tree = None;
         }
-        let inside = found.work_tree.as_ref().and_then(|root| here.strip_prefix(root).ok()).filter(|_| !here.starts_with(&found.git_dir));
+        let inside = found
+            .work_tree
+            .as_ref()
+            .and_then(|root| here.strip_prefix(root).ok())
+            .filter(|_| !here.starts_with(&found.git_dir));
         let mut prefix = inside.map(files::bytes).unwrap_or_default();
         if !prefix.is_empty() {
             prefix.push(b'/');
         }
         let odb = Odb::open(&common_dir.join("objects"));
         for (name, target) in refs.below("refs/replace/") {
-            if let (Some(id), Target::Id(other)) = (name.strip_prefix(b"refs/replace/").and_then(|hex| ObjectId::from_hex(hex).ok()), target) {
+            if let (Some(id), Target::Id(other)) =
+                (name.strip_prefix(b"refs/replace/").and_then(|hex| ObjectId::from_hex(hex).ok()), target)
+            {
                 odb.replace(id, other);
             }
         }
@@ -254,7 +272,11 @@ impl Repository {
     pub(crate) fn abbreviation(&self) -> usize {
         match self.config.string("core.abbrev") {
             Some(value) if value == "no" || value == "off" || value == "false" => 40,
-            Some(value) => value.to_str().ok().and_then(|value| value.parse::<usize>().ok()).map_or_else(|| self.odb.default_abbreviation(), |length| length.clamp(4, 40)),
+            Some(value) => value
+                .to_str()
+                .ok()
+                .and_then(|value| value.parse::<usize>().ok())
+                .map_or_else(|| self.odb.default_abbreviation(), |length| length.clamp(4, 40)),
             None => self.odb.default_abbreviation(),
         }
     }
@@ -306,11 +328,21 @@ fn check_format(config: &Config) -> Outcome {
     if let Some(format) = config.text("extensions.objectformat").filter(|format| format != "sha1") {
         return unsupported(format_args!("the object format '{format}'"));
     }
-    const KNOWN: [&str; 8] =
-        ["noop", "preciousobjects", "partialclone", "worktreeconfig", "refstorage", "objectformat", "compatobjectformat", "relativeworktrees"];
+    const KNOWN: [&str; 8] = [
+        "noop",
+        "preciousobjects",
+        "partialclone",
+        "worktreeconfig",
+        "refstorage",
+        "objectformat",
+        "compatobjectformat",
+        "relativeworktrees",
+    ];
     if version == 1 {
         for variable in &config.variables {
-            let Some(name) = variable.key.strip_prefix(b"extensions.").and_then(|name| name.to_str().ok()) else { continue };
+            let Some(name) = variable.key.strip_prefix(b"extensions.").and_then(|name| name.to_str().ok()) else {
+                continue;
+            };
             if !KNOWN.contains(&name) {
                 return fatal(format!("unknown repository extension found:\n\t{name}"));
             }

@@ -43,11 +43,18 @@ pub(crate) fn parse(id: &ObjectId, data: &[u8]) -> Outcome<Vec<Entry>> {
     let mut rest = data;
     while !rest.is_empty() {
         let space = rest.find_byte(b' ').ok_or_else(broken)?;
-        let mode = std::str::from_utf8(&rest[..space]).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok()).ok_or_else(broken)?;
+        let mode = std::str::from_utf8(&rest[..space])
+            .ok()
+            .and_then(|mode| u32::from_str_radix(mode, 8).ok())
+            .ok_or_else(broken)?;
         rest = &rest[space + 1..];
         let end = rest.find_byte(0).ok_or_else(broken)?;
         let hash = rest.get(end + 1..end + 21).ok_or_else(broken)?;
-        entries.push(Entry { mode: canonical_mode(mode), name: rest[..end].into(), id: ObjectId::from_bytes_or_panic(hash) });
+        entries.push(Entry {
+            mode: canonical_mode(mode),
+            name: rest[..end].into(),
+            id: ObjectId::from_bytes_or_panic(hash),
+        });
         rest = &rest[end + 21..];
     }
     Ok(entries)
@@ -82,7 +89,12 @@ pub(crate) fn entry(repo: &Repository, root: &ObjectId, path: &[u8]) -> Outcome<
 }
 
 /// Compares names as trees sort them: a directory as if its name ended in `/`.
-pub(crate) fn compare(one: &[u8], one_is_directory: bool, other: &[u8], other_is_directory: bool) -> std::cmp::Ordering {
+pub(crate) fn compare(
+    one: &[u8],
+    one_is_directory: bool,
+    other: &[u8],
+    other_is_directory: bool,
+) -> std::cmp::Ordering {
     let common = one.len().min(other.len());
     one[..common].cmp(&other[..common]).then_with(|| {
         let next = |name: &[u8], directory: bool| name.get(common).copied().unwrap_or(if directory { b'/' } else { 0 });

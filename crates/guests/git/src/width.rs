@@ -25,7 +25,13 @@ const NARROW: [(u32, u32); 4] = [(0x0300, 0x036f), (0x200b, 0x200f), (0x20d0, 0x
 pub(crate) fn of_character(character: char) -> usize {
     let code = u32::from(character);
     let within = |ranges: &[(u32, u32)]| ranges.iter().any(|(from, to)| (*from..=*to).contains(&code));
-    if within(&NARROW) { 0 } else if within(&WIDE) { 2 } else { 1 }
+    if within(&NARROW) {
+        0
+    } else if within(&WIDE) {
+        2
+    } else {
+        1
+    }
 }
 
 /// The columns of a text. What is not UTF-8 takes one for each byte.

@@ -37,10 +37,12 @@ fn run(arguments: Vec<Vec<u8>>) -> Result<bool, String> {
             Argument::Operand(operand) => operands.push(operand),
         }
     }
+    if operands.len() == 1 {
+        operands.push(b"-".to_vec());
+    }
     let [left, right] = operands.as_slice() else {
         return Err(match operands.as_slice() {
             [] => hint("missing operand after 'cmp'".to_owned()),
-            [only] => hint(format!("missing operand after '{}'", String::from_utf8_lossy(only))),
             [_, _, more, ..] => hint(format!("extra operand '{}'", String::from_utf8_lossy(more))),
             [..] => hint("two files are compared".to_owned()),
         });

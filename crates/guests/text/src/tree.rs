@@ -51,7 +51,9 @@ fn run(arguments: Vec<Vec<u8>>) -> Result<i32, String> {
         wanted: Vec::new(),
     };
     let mut roots = Vec::new();
-    for argument in options::read(arguments, OPTIONS, false).map_err(|message| format!("skillgate: tree: {message}; it is not supported"))? {
+    for argument in options::read(arguments, OPTIONS, false)
+        .map_err(|message| format!("skillgate: tree: {message}; it is not supported"))?
+    {
         match argument {
             Argument::Option("all", _) => settings.all = true,
             Argument::Option("directories", _) => settings.directories_only = true,
@@ -113,7 +115,11 @@ impl Tree {
         self.output.put(root);
         if !path(root).is_dir() {
             self.output.put(b"  [error opening dir]\n");
-            self.status = 2;
+            if path(root).exists() {
+                self.files += 1;
+            } else {
+                self.status = 2;
+            }
             return;
         }
         self.output.put(b"\n");
@@ -163,7 +169,8 @@ impl Tree {
                 continue;
             }
             let file_type = entry.file_type()?;
-            let link = file_type.is_symlink().then(|| fs::read_link(entry.path()).map(|target| bytes(&target).to_vec()));
+            let link =
+                file_type.is_symlink().then(|| fs::read_link(entry.path()).map(|target| bytes(&target).to_vec()));
             let directory = if file_type.is_symlink() { entry.path().is_dir() } else { file_type.is_dir() };
             let matches = |patterns: &[Vec<u8>]| patterns.iter().any(|pattern| glob::matches(pattern, &name, false));
             if matches(&self.settings.ignored)

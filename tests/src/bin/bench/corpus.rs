@@ -130,17 +130,17 @@ fn description(dice: &mut Dice, text: &mut String) {
         text.push('\n');
     };
     // Writing into a String cannot fail.
-    let _ = match dice.below(100) {
-        0..53 => writeln!(text, "{said}"),
-        53..66 => writeln!(text, "\"{said}\""),
-        66..73 => writeln!(text, "\"Says \\\"done\\\": {said}\""),
-        73..78 => writeln!(text, "'{}'", said.replace('\'', "''")),
-        78..83 => Ok(lines("|\n  ", text)),
-        83..86 => Ok(lines(">\n  ", text)),
-        86..90 => Ok(lines(">-\n  ", text)),
-        90..99 => Ok(lines("", text)),
-        _ => writeln!(text, "Does this: {said}"),
-    };
+    match dice.below(100) {
+        0..53 => drop(writeln!(text, "{said}")),
+        53..66 => drop(writeln!(text, "\"{said}\"")),
+        66..73 => drop(writeln!(text, "\"Says \\\"done\\\": {said}\"")),
+        73..78 => drop(writeln!(text, "'{}'", said.replace('\'', "''"))),
+        78..83 => lines("|\n  ", text),
+        83..86 => lines(">\n  ", text),
+        86..90 => lines(">-\n  ", text),
+        90..99 => lines("", text),
+        _ => drop(writeln!(text, "Does this: {said}")),
+    }
 }
 
 fn body(number: u32, dice: &mut Dice, text: &mut String, wanted: usize) {

@@ -9,7 +9,7 @@ use crate::policy::{self, user_path};
 use crate::text;
 use serde_json::Value;
 use skillgate_core::{LineIndex, Position};
-use skillgate_loader::{ReadFault, read_file_ambient, replace_file_ambient};
+use skillgate_loader::{ReadFault, read_file_ambient};
 use skillgate_policy::file::{MAX_POLICY_BYTES, quoted, with_rules};
 use skillgate_policy::{CommandPattern, Effect, Known, ToolPattern, ToolSpec, carrier};
 use std::fmt::Write as _;
@@ -239,18 +239,6 @@ fn write(global: &Global, verb: &PolicyImportVerb, import: &Import<'_>) -> Resul
             return Ok(None);
         }
     }
-    if before.is_none() {
-        create(&path).map_err(|error| refused(error.to_string()))?;
-    }
-    replace_file_ambient(&path, after.as_bytes()).map_err(|error| refused(error.to_string()))?;
+    policy::write(&path, before.is_none(), &after)?;
     Ok(Some(path.display().to_string()))
-}
-
-/// Makes an empty policy, which sets nothing, for the rules to take the place of.
-#[expect(clippy::disallowed_methods, reason = "the user's own configuration, at the place the user is told")]
-fn create(path: &Path) -> io::Result<()> {
-    if let Some(above) = path.parent() {
-        std::fs::create_dir_all(above)?;
-    }
-    std::fs::OpenOptions::new().write(true).create_new(true).open(path).map(drop)
 }

@@ -4,7 +4,7 @@ use super::survey::{Survey, Surveyed};
 use crate::args::{Format, Global, TrustAddVerb};
 use crate::exit::{Failure, Status};
 use crate::output::{AsksOutput, TrustAddOutput};
-use crate::{policy, text, trust};
+use crate::{audit, policy, text, trust};
 use skillgate_core::{Rights, nearest};
 use skillgate_runtime::InvokeError;
 use skillgate_state::{FolderId, TrustRecord, TrustedSkill};
@@ -18,6 +18,7 @@ pub(crate) fn run(global: &Global, verb: &TrustAddVerb) -> Result<Status, Failur
     let rights: Rights = verb.rights.iter().copied().collect();
     let store = trust::store(global, &policy)?;
     let bytes: Vec<&[u8]> = survey.bytes().collect();
+    audit::trust(global, &policy, std::slice::from_ref(&survey.id.folder.path), true)?;
     let record = store.update(&bytes, |records| {
         let path = &survey.id.folder.path;
         let before = records.iter().position(|record| record.identity.folder.path == *path);

@@ -3,7 +3,7 @@
 use crate::args::{Format, Global, TrustRemoveVerb};
 use crate::exit::{Failure, Status};
 use crate::output::TrustRemoveOutput;
-use crate::{policy, text, trust};
+use crate::{audit, policy, text, trust};
 use skillgate_loader::project_ambient;
 use skillgate_state::FolderId;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ pub(crate) fn run(global: &Global, verb: &TrustRemoveVerb) -> Result<Status, Fai
         let removed: Vec<skillgate_state::TrustRecord> = removed;
         removed.into_iter().map(|record| record.identity.folder.path).collect::<Vec<_>>()
     })?;
+    audit::trust(global, &policy, &removed, false)?;
     if let (true, Some(dir)) = (removed.is_empty(), &verb.dir) {
         return Err(Failure::NotTrusted(dir.clone()));
     }

@@ -4,7 +4,7 @@ use super::survey::{Asks, Survey, Surveyed, asks};
 use crate::args::{Format, Global, TrustReviewVerb};
 use crate::exit::{Failure, Status};
 use crate::output::{ChangeOutput, FileChangeOutput, TrustReviewOutput};
-use crate::{policy, text, trust};
+use crate::{audit, policy, text, trust};
 use similar::TextDiff;
 use skillgate_core::{Digest, LoadedFrom};
 use skillgate_state::{TrustRecord, TrustStore, TrustedSkill};
@@ -24,6 +24,7 @@ pub(crate) fn run(global: &Global, verb: &TrustReviewVerb) -> Result<Status, Fai
         text::human(&human(&output));
     }
     if open && (verb.accept || trust::agrees(global, "accept it, so that rights hold for the new content")) {
+        audit::trust(global, &policy, std::slice::from_ref(&record.identity.folder.path), true)?;
         accept(&store, &record, &survey)?;
         output.accepted = true;
     }

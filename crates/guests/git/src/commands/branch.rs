@@ -22,7 +22,8 @@ enum Which {
 
 pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
     let mut filter = Filter::default();
-    let (mut which, mut verbose, mut listing, mut format, mut patterns, mut icase) = (Which::Local, 0, false, None, Vec::new(), false);
+    let (mut which, mut verbose, mut listing, mut format, mut patterns, mut icase) =
+        (Which::Local, 0, false, None, Vec::new(), false);
     let mut fields: Vec<String> = repo.config.all("branch.sort").map(ToString::to_string).collect();
     while let Some(argument) = arguments.next() {
         let (name, value) = divide(&argument);
@@ -47,7 +48,8 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "-i" | "--ignore-case" => icase = true,
             "--no-color" | "--no-column" | "--no-abbrev" if name != "--no-abbrev" => {}
             "--color" | "--column" if matches!(value, Some("never" | "auto")) => {}
-            "-d" | "-D" | "-m" | "-M" | "-c" | "-C" | "-u" | "-f" | "--delete" | "--move" | "--copy" | "--set-upstream-to" | "--unset-upstream" | "--edit-description" | "--force" | "--track" | "-t" => {
+            "-d" | "-D" | "-m" | "-M" | "-c" | "-C" | "-u" | "-f" | "--delete" | "--move" | "--copy"
+            | "--set-upstream-to" | "--unset-upstream" | "--edit-description" | "--force" | "--track" | "-t" => {
                 return Err(writes(&format!("branch {name}")));
             }
             option if option.starts_with('-') => {
@@ -76,7 +78,8 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
         for reference in reference_format::below(repo, prefix) {
             let short = reference.name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
             let mode = gix_glob::wildmatch::Mode::empty();
-            let wanted = patterns.is_empty() || patterns.iter().any(|pattern| gix_glob::wildmatch(pattern.as_str().into(), short.as_bstr(), mode));
+            let wanted = patterns.is_empty()
+                || patterns.iter().any(|pattern| gix_glob::wildmatch(pattern.as_str().into(), short.as_bstr(), mode));
             if wanted && filter.keeps(repo, &reference)? {
                 references.push(reference);
             }
@@ -118,7 +121,13 @@ fn detached_name(repo: &Repository, head: &gix_hash::ObjectId) -> Outcome<BStrin
         Some((rest.split_once_str(" to ")?.1.to_str_lossy().into_owned(), entry.new))
     });
     let Some((target, id)) = moved else { return Ok("(no branch)".into()) };
-    let named = target.len() != 40 && repo.refs.expand(target.as_bytes()).first().and_then(|full| repo.refs.resolve(full)).is_some_and(|found| repo.peel(&found.id).is_ok_and(|(peeled, _)| peeled == id));
+    let named = target.len() != 40
+        && repo
+            .refs
+            .expand(target.as_bytes())
+            .first()
+            .and_then(|full| repo.refs.resolve(full))
+            .is_some_and(|found| repo.peel(&found.id).is_ok_and(|(peeled, _)| peeled == id));
     let name = if named { target } else { repo.short(&id)? };
     Ok(format!("(HEAD detached {} {name})", if *head == id { "at" } else { "from" }).into())
 }
@@ -137,11 +146,18 @@ fn list(repo: &Repository, lines: &[(Reference, bool)], which: Which, verbose: u
         let short = name.strip_prefix(b"refs/remotes/").unwrap_or(name);
         if which == Which::All { [b"remotes/", short].concat().into() } else { short.into() }
     };
-    let longest = lines.iter().map(|(reference, detached)| width::of(&shown(reference, *detached))).max().unwrap_or_default();
+    let longest =
+        lines.iter().map(|(reference, detached)| width::of(&shown(reference, *detached))).max().unwrap_or_default();
     for (reference, detached) in lines {
         let is_current = *detached || current.as_ref() == Some(&reference.name);
         let elsewhere = checked_out.get(&reference.name);
-        let mark = if is_current { "* " } else if elsewhere.is_some() { "+ " } else { "  " };
+        let mark = if is_current {
+            "* "
+        } else if elsewhere.is_some() {
+            "+ "
+        } else {
+            "  "
+        };
         let name = shown(reference, *detached);
         out.write_all(mark.as_bytes())?;
         out.write_all(&name)?;
@@ -149,11 +165,21 @@ fn list(repo: &Repository, lines: &[(Reference, bool)], which: Which, verbose: u
             if verbose > 0 {
                 write!(out, "{:1$}", "", longest - width::of(&name))?;
             }
-            write!(out, " -> {}", target.strip_prefix(b"refs/remotes/").or_else(|| target.strip_prefix(b"refs/heads/")).unwrap_or(target).as_bstr())?;
+            write!(
+                out,
+                " -> {}",
+                target
+                    .strip_prefix(b"refs/remotes/")
+                    .or_else(|| target.strip_prefix(b"refs/heads/"))
+                    .unwrap_or(target)
+                    .as_bstr()
+            )?;
         } else if verbose > 0 {
             write!(out, "{:1$} ", "", longest - width::of(&name))?;
             write!(out, "{} ", repo.short(&reference.id)?)?;
-            if verbose > 1 && let Some(path) = elsewhere.filter(|_| !is_current) {
+            if verbose > 1
+                && let Some(path) = elsewhere.filter(|_| !is_current)
+            {
                 write!(out, "({path}) ")?;
             }
             write!(out, "{}", followed(repo, reference, verbose)?)?;
@@ -166,7 +192,9 @@ fn list(repo: &Repository, lines: &[(Reference, bool)], which: Which, verbose: u
 
 /// `[origin/main: ahead 1] `.
 fn followed(repo: &Repository, reference: &Reference, verbose: usize) -> Outcome<String> {
-    let Some(branch) = reference.name.strip_prefix(b"refs/heads/").and_then(|name| name.to_str().ok()) else { return Ok(String::new()) };
+    let Some(branch) = reference.name.strip_prefix(b"refs/heads/").and_then(|name| name.to_str().ok()) else {
+        return Ok(String::new());
+    };
     let Some(tracking) = tracking(repo, branch, Some(&reference.id))? else { return Ok(String::new()) };
     let apart = match tracking.apart {
         None => "gone".to_owned(),

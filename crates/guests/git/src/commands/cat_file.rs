@@ -10,7 +10,8 @@ use crate::tree;
 use gix_object::Kind;
 
 pub(crate) fn run(repo: &Repository, arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
-    let (options, names): (Vec<String>, Vec<String>) = arguments.partition(|argument| argument.starts_with('-') && argument != "-");
+    let (options, names): (Vec<String>, Vec<String>) =
+        arguments.partition(|argument| argument.starts_with('-') && argument != "-");
     let usage = || Failure::Message("usage: git cat-file (-e | -p | -t | -s | <type>) <object>".into(), 129);
     if let Some(option) = options.iter().find(|option| !matches!(option.as_str(), "-e" | "-p" | "-t" | "-s")) {
         return unsupported(format_args!("cat-file: {option}"));
@@ -44,12 +45,19 @@ pub(crate) fn run(repo: &Repository, arguments: Arguments, out: &mut Out<'_>) ->
                     tree::SUBMODULE => "commit",
                     _ => "blob",
                 };
-                writeln!(out, "{:06o} {kind} {}\t{}", entry.mode, entry.id, crate::quote::path(&entry.name, quote_path))?;
+                writeln!(
+                    out,
+                    "{:06o} {kind} {}\t{}",
+                    entry.mode,
+                    entry.id,
+                    crate::quote::path(&entry.name, quote_path)
+                )?;
             }
         }
         "-p" => out.write_all(&object.data)?,
         kind => {
-            let wanted = Kind::from_bytes(kind.as_bytes()).map_err(|_| Failure::Fatal(format!("invalid object type \"{kind}\"")))?;
+            let wanted = Kind::from_bytes(kind.as_bytes())
+                .map_err(|_| Failure::Fatal(format!("invalid object type \"{kind}\"")))?;
             let mut found = id;
             loop {
                 let object = repo.odb.get(&found)?;

@@ -10,7 +10,8 @@ use crate::repository::{Repository, normal};
 use crate::worktree::ignore::Ignores;
 
 pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
-    let (mut quiet, mut verbose, mut no_index, mut non_matching, mut nul, mut paths) = (false, false, false, false, false, Vec::new());
+    let (mut quiet, mut verbose, mut no_index, mut non_matching, mut nul, mut paths) =
+        (false, false, false, false, false, Vec::new());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--" => paths.extend(arguments.remaining()),
@@ -52,7 +53,9 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
         let shown = if nul { written.as_str().into() } else { quote::path(written.as_bytes(), quote_path) };
         match (verbose, decided) {
             (true, Some(decided)) if nul => write!(out, "{}\0{}\0{}\0", decided.source, decided.line, decided.pattern)?,
-            (true, Some(decided)) => write!(out, "{}:{}:{}\t", quote::path(&decided.source, quote_path), decided.line, decided.pattern)?,
+            (true, Some(decided)) => {
+                write!(out, "{}:{}:{}\t", quote::path(&decided.source, quote_path), decided.line, decided.pattern)?
+            }
             (true, None) if nul => out.write_all(b"\0\0\0")?,
             (true, None) => out.write_all(b"::\t")?,
             _ => {}

@@ -36,7 +36,9 @@ pub(crate) fn run(place: &Place, mut arguments: Arguments, out: &mut Out<'_>) ->
         match name {
             "get" if others.is_empty() && action.is_none() => action = Some(Action::Get),
             "list" if others.is_empty() && action.is_none() => action = Some(Action::List),
-            "set" | "unset" | "rename-section" | "remove-section" | "edit" if others.is_empty() && action.is_none() => return Err(writes(&format!("config {name}"))),
+            "set" | "unset" | "rename-section" | "remove-section" | "edit" if others.is_empty() && action.is_none() => {
+                return Err(writes(&format!("config {name}")));
+            }
             "--get" => action = Some(Action::Get),
             "--get-all" => action = Some(Action::GetAll),
             "--get-regexp" => action = Some(Action::GetRegexp),
@@ -55,7 +57,8 @@ pub(crate) fn run(place: &Place, mut arguments: Arguments, out: &mut Out<'_>) ->
             "--type" | "-t" => options.kind = Some(arguments.value(name, value)?),
             "--default" => options.default = Some(arguments.value(name, value)?),
             "--includes" => {}
-            "--add" | "--unset" | "--unset-all" | "--replace-all" | "--rename-section" | "--remove-section" | "-e" | "--edit" => return Err(writes(&format!("config {name}"))),
+            "--add" | "--unset" | "--unset-all" | "--replace-all" | "--rename-section" | "--remove-section" | "-e"
+            | "--edit" => return Err(writes(&format!("config {name}"))),
             option if option.starts_with('-') => return Err(arguments.unknown(option)),
             _ => others.push(argument),
         }
@@ -84,7 +87,8 @@ pub(crate) fn run(place: &Place, mut arguments: Arguments, out: &mut Out<'_>) ->
         return unsupported("config: a pattern for values");
     }
     if action == Action::GetRegexp {
-        let regex = regex::bytes::Regex::new(&wanted.to_lowercase()).map_err(|_| Failure::Error(format!("invalid key pattern: {wanted}"), 6))?;
+        let regex = regex::bytes::Regex::new(&wanted.to_lowercase())
+            .map_err(|_| Failure::Error(format!("invalid key pattern: {wanted}"), 6))?;
         let mut found = false;
         for variable in variables.into_iter().filter(|variable| regex.is_match(&variable.key)) {
             found = true;
@@ -98,7 +102,12 @@ pub(crate) fn run(place: &Place, mut arguments: Arguments, out: &mut Out<'_>) ->
     let found: Vec<&Variable> = variables.into_iter().filter(|variable| variable.key == key).collect();
     match (found.last(), &options.default) {
         (None, Some(default)) => {
-            let variable = Variable { key, value: Some(default.as_str().into()), scope: "command", origin: "command line:".into() };
+            let variable = Variable {
+                key,
+                value: Some(default.as_str().into()),
+                scope: "command",
+                origin: "command line:".into(),
+            };
             print(&options, &variable, false, b' ', out)?;
         }
         (None, None) => return Ok(1),

@@ -105,7 +105,9 @@ fn names_of(repo: &Repository, options: &Options) -> Outcome<HashMap<ObjectId, N
         let Some(resolved) = repo.refs.resolve(&full) else { continue };
         let is_tag = full.starts_with(b"refs/tags/");
         let short = full.strip_prefix(b"refs/tags/").unwrap_or(&full);
-        let wild = |pattern: &String| gix_glob::wildmatch(pattern.as_str().into(), short.as_bstr(), gix_glob::wildmatch::Mode::empty());
+        let wild = |pattern: &String| {
+            gix_glob::wildmatch(pattern.as_str().into(), short.as_bstr(), gix_glob::wildmatch::Mode::empty())
+        };
         if (!options.matches.is_empty() && !options.matches.iter().any(wild)) || options.excludes.iter().any(wild) {
             continue;
         }
@@ -125,9 +127,12 @@ fn names_of(repo: &Repository, options: &Options) -> Outcome<HashMap<ObjectId, N
         if rank < 2 && !options.tags && !options.all {
             continue;
         }
-        let text = if options.all { full.strip_prefix(b"refs/").unwrap_or(&full).to_str_lossy().into_owned() } else { text };
+        let text =
+            if options.all { full.strip_prefix(b"refs/").unwrap_or(&full).to_str_lossy().into_owned() } else { text };
         let name = Name { text, rank, time };
-        let better = names.get(&peeled).is_none_or(|known| known.rank < rank || (known.rank == rank && rank == 2 && known.time < time));
+        let better = names
+            .get(&peeled)
+            .is_none_or(|known| known.rank < rank || (known.rank == rank && rank == 2 && known.time < time));
         if better {
             names.insert(peeled, name);
         }

@@ -27,7 +27,9 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "--cached" | "--staged" => cached = true,
             "--merge-base" => merge_base = true,
             "--no-index" => return unsupported("--no-index"),
-            "-0" | "-1" | "-2" | "-3" | "--base" | "--ours" | "--theirs" | "-c" | "--cc" => return unsupported(argument),
+            "-0" | "-1" | "-2" | "-3" | "--base" | "--ours" | "--theirs" | "-c" | "--cc" => {
+                return unsupported(argument);
+            }
             option if option.starts_with('-') && option != "-" => {
                 if !options.take(repo, option, &mut arguments)? {
                     return Err(arguments.unknown(option));
@@ -42,17 +44,21 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     let divided = range::divide(repo, &others, separated.as_deref())?;
     let paths = Pathspec::parse(repo, &divided.paths)?;
     let reader = Reader::new(repo);
-    let (pairs, sides) = compare(repo, &divided.revisions, &divided.written, cached, merge_base, options.formats.patch, &paths)?;
+    let (pairs, sides) =
+        compare(repo, &divided.revisions, &divided.written, cached, merge_base, options.formats.patch, &paths)?;
     let mut changed = Vec::new();
     for pair in pairs {
         // Another size in the working tree can be the same content in git.
-        let candidate = !pair.unmerged && pair.old.mode == pair.new.mode && pair.old.id.is_some() && pair.new.id.is_none();
+        let candidate =
+            !pair.unmerged && pair.old.mode == pair.new.mode && pair.old.id.is_some() && pair.new.id.is_none();
         if !candidate || Some(reader.id(&pair.new)?) != pair.old.id {
             changed.push(pair);
         }
     }
     let combines = changed.iter().any(|pair| pair.versions.is_some());
-    if combines && (options.reverse || options.formats != (crate::diff::options::Formats { patch: true, ..Default::default() })) {
+    if combines
+        && (options.reverse || options.formats != (crate::diff::options::Formats { patch: true, ..Default::default() }))
+    {
         return unsupported("a diff of files in conflict in this form");
     }
     let pairs = output::prepare(&reader, changed, &options)?;
@@ -76,7 +82,15 @@ fn base_of(repo: &Repository, one: &ObjectId, other: &ObjectId) -> Outcome<Objec
     }
 }
 
-fn compare(repo: &Repository, tips: &[Tip], written: &[String], cached: bool, merge_base: bool, combine: bool, paths: &Pathspec) -> Outcome<(Vec<Pair>, Sides)> {
+fn compare(
+    repo: &Repository,
+    tips: &[Tip],
+    written: &[String],
+    cached: bool,
+    merge_base: bool,
+    combine: bool,
+    paths: &Pathspec,
+) -> Outcome<(Vec<Pair>, Sides)> {
     if cached {
         let index = Index::open(repo)?;
         let old = match tips {
@@ -127,7 +141,11 @@ fn compare(repo: &Repository, tips: &[Tip], written: &[String], cached: bool, me
                 return Ok((if one.id == other.id { Vec::new() } else { vec![pair] }, Sides::Commits));
             }
             // A range is written with its end first excluded.
-            let (old, new) = if other.flags.uninteresting && !one.flags.uninteresting { (other.id, one.id) } else { (one.id, other.id) };
+            let (old, new) = if other.flags.uninteresting && !one.flags.uninteresting {
+                (other.id, one.id)
+            } else {
+                (one.id, other.id)
+            };
             let old = if merge_base { base_of(repo, &old, &new)? } else { old };
             Ok((trees::diff(repo, Some(tree_of(repo, &old)?), Some(tree_of(repo, &new)?), paths)?, Sides::Commits))
         }

@@ -12,7 +12,13 @@ use bstr::{BString, ByteSlice as _};
 const DEFAULT: &str = "%(objectname) %(objecttype)\t%(refname)";
 
 /// Takes in an option that `for-each-ref`, `branch` and `tag` share.
-pub(crate) fn filter_option(repo: &Repository, filter: &mut Filter, name: &str, value: Option<&str>, arguments: &mut Arguments) -> Outcome<bool> {
+pub(crate) fn filter_option(
+    repo: &Repository,
+    filter: &mut Filter,
+    name: &str,
+    value: Option<&str>,
+    arguments: &mut Arguments,
+) -> Outcome<bool> {
     let list = match name {
         "--contains" => &mut filter.contains,
         "--no-contains" => &mut filter.no_contains,
@@ -39,8 +45,15 @@ pub(crate) fn filter_option(repo: &Repository, filter: &mut Filter, name: &str, 
 fn matches(name: &BString, patterns: &[String]) -> bool {
     patterns.is_empty()
         || patterns.iter().any(|pattern| {
-            let below = name.strip_prefix(pattern.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || pattern.ends_with('/'));
-            below || gix_glob::wildmatch(pattern.as_str().into(), name.as_bstr(), gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL)
+            let below = name
+                .strip_prefix(pattern.as_bytes())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || pattern.ends_with('/'));
+            below
+                || gix_glob::wildmatch(
+                    pattern.as_str().into(),
+                    name.as_bstr(),
+                    gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
+                )
         })
 }
 
@@ -79,7 +92,8 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
 }
 
 pub(crate) fn show_ref(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
-    let (mut heads, mut tags, mut head, mut verify, mut quiet, mut dereference, mut patterns) = (false, false, false, false, false, false, Vec::new());
+    let (mut heads, mut tags, mut head, mut verify, mut quiet, mut dereference, mut patterns) =
+        (false, false, false, false, false, false, Vec::new());
     let mut digits = None;
     while let Some(argument) = arguments.next() {
         let (name, value) = divide(&argument);
@@ -100,7 +114,8 @@ pub(crate) fn show_ref(repo: &Repository, mut arguments: Arguments, out: &mut Ou
         if quiet {
             return Ok(());
         }
-        let peeled = if dereference && repo.odb.get(id)?.kind == gix_object::Kind::Tag { Some(repo.peel(id)?.0) } else { None };
+        let peeled =
+            if dereference && repo.odb.get(id)?.kind == gix_object::Kind::Tag { Some(repo.peel(id)?.0) } else { None };
         for (id, suffix) in std::iter::once((*id, "")).chain(peeled.map(|id| (id, "^{}"))) {
             match digits {
                 Some(digits) => writeln!(out, "{}", repo.odb.abbreviate(&id, digits)?)?,
@@ -125,10 +140,16 @@ pub(crate) fn show_ref(repo: &Repository, mut arguments: Arguments, out: &mut Ou
         print(&"HEAD".into(), &id)?;
     }
     for reference in reference_format::below(repo, "refs/") {
-        let kind = (!heads && !tags) || (heads && reference.name.starts_with(b"refs/heads/")) || (tags && reference.name.starts_with(b"refs/tags/"));
-        let wanted = patterns.is_empty() || patterns.iter().any(|pattern| {
-            reference.name.strip_suffix(pattern.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
-        });
+        let kind = (!heads && !tags)
+            || (heads && reference.name.starts_with(b"refs/heads/"))
+            || (tags && reference.name.starts_with(b"refs/tags/"));
+        let wanted = patterns.is_empty()
+            || patterns.iter().any(|pattern| {
+                reference
+                    .name
+                    .strip_suffix(pattern.as_bytes())
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
+            });
         if kind && wanted {
             found += 1;
             print(&reference.name, &reference.id)?;

@@ -56,7 +56,12 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "-e" => options.patterns.push(arguments.value("-e", value)?),
             "--no-color" | "-r" | "--recursive" | "--full-name" if name != "--full-name" => {}
             "--color" if matches!(value, Some("never" | "auto")) => {}
-            letters if letters.len() > 2 && letters.starts_with('-') && !letters.starts_with("--") && letters[1..].chars().all(|letter| "invlLcqwhHaIzEPGFr".contains(letter)) => {
+            letters
+                if letters.len() > 2
+                    && letters.starts_with('-')
+                    && !letters.starts_with("--")
+                    && letters[1..].chars().all(|letter| "invlLcqwhHaIzEPGFr".contains(letter)) =>
+            {
                 let again: Vec<String> = letters[1..].chars().map(|letter| format!("-{letter}")).collect();
                 let rest = arguments.remaining();
                 arguments = Arguments::new("grep", again.into_iter().chain(rest));
@@ -78,7 +83,11 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     }
     others.extend(paths);
     let pathspec = if others.is_empty() { Pathspec::below(&repo.prefix) } else { Pathspec::parse(repo, &others)? };
-    let patterns = options.patterns.iter().map(|pattern| compile(pattern, options.syntax, options.ignore_case)).collect::<Outcome<Vec<_>>>()?;
+    let patterns = options
+        .patterns
+        .iter()
+        .map(|pattern| compile(pattern, options.syntax, options.ignore_case))
+        .collect::<Outcome<Vec<_>>>()?;
     let root = repo.root()?;
     let index = Index::open(repo)?;
     let converter = crate::worktree::convert::Converter::new(repo);
@@ -98,13 +107,17 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     };
     let mut any = false;
     let mut last: &[u8] = b"";
-    for entry in index.entries().filter(|entry| pathspec.matches(entry.path) && entry.mode != tree::SUBMODULE && !entry.skip_worktree()) {
+    for entry in index
+        .entries()
+        .filter(|entry| pathspec.matches(entry.path) && entry.mode != tree::SUBMODULE && !entry.skip_worktree())
+    {
         if last == entry.path {
             continue;
         }
         last = entry.path;
         let full = root.join(files::path(entry.path));
-        let content = if entry.mode == tree::LINK { files::read_link(&full).map(Vec::from) } else { std::fs::read(&full) };
+        let content =
+            if entry.mode == tree::LINK { files::read_link(&full).map(Vec::from) } else { std::fs::read(&full) };
         let Ok(content) = content else { continue };
         let shown = quote::path(&repo.relative(entry.path), quote_path);
         let binary = !options.text && converter.is_binary(entry.path, &content)?;

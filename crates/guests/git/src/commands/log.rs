@@ -63,7 +63,9 @@ pub(crate) enum Merges {
     FirstParent,
     Separate,
     /// `-c` and `--cc`.
-    Combined { dense: bool },
+    Combined {
+        dense: bool,
+    },
 }
 
 impl Request {
@@ -105,13 +107,21 @@ impl Request {
     }
 
     /// Reads all arguments; `own` may take an option first.
-    pub(crate) fn read(&mut self, repo: &Repository, arguments: &mut Arguments, mut own: impl FnMut(&mut Self, &str) -> bool) -> Outcome {
+    pub(crate) fn read(
+        &mut self,
+        repo: &Repository,
+        arguments: &mut Arguments,
+        mut own: impl FnMut(&mut Self, &str) -> bool,
+    ) -> Outcome {
         while let Some(argument) = arguments.next() {
             if argument == "--" || argument == "--end-of-options" {
                 self.separated = Some(arguments.remaining());
             } else if !argument.starts_with('-') || argument == "-" {
                 self.others.push(argument);
-            } else if !own(self, &argument) && !self.take(repo, &argument, arguments)? && !self.diff.take(repo, &argument, arguments)? {
+            } else if !own(self, &argument)
+                && !self.take(repo, &argument, arguments)?
+                && !self.diff.take(repo, &argument, arguments)?
+            {
                 return Err(arguments.unknown(&argument));
             }
         }
@@ -163,7 +173,9 @@ impl Request {
             "--topo-order" => self.limits.order = Order::Topological,
             "--date-order" => self.limits.order = Order::Date,
             "--author-date-order" => self.limits.order = Order::AuthorDate,
-            "--all" | "--branches" | "--tags" | "--remotes" | "--glob" | "--not" => self.others.push(argument.to_owned()),
+            "--all" | "--branches" | "--tags" | "--remotes" | "--glob" | "--not" => {
+                self.others.push(argument.to_owned())
+            }
             "--decorate" => {
                 self.decorate = match value {
                     None | Some("short") => Some(false),
@@ -189,10 +201,20 @@ impl Request {
                 }
             }
             "--no-diff-merges" => self.merges = Merges::None,
-            "--use-mailmap" | "--mailmap" | "--no-notes" | "--no-show-signature" | "--no-graph" | "--root" | "--dense" => {}
+            "--use-mailmap"
+            | "--mailmap"
+            | "--no-notes"
+            | "--no-show-signature"
+            | "--no-graph"
+            | "--root"
+            | "--dense" => {}
             _ => {
-                let digits = argument.strip_prefix('-').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty());
-                let attached = argument.strip_prefix("-n").filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+                let digits = argument
+                    .strip_prefix('-')
+                    .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty());
+                let attached = argument
+                    .strip_prefix("-n")
+                    .filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
                 match digits.or(attached) {
                     Some(digits) => self.count = Some(number("-n", digits)?),
                     None => return Ok(false),
@@ -225,22 +247,34 @@ impl Request {
     pub(crate) fn walk<'r>(&self, repo: &'r Repository, divided: &Divided) -> Outcome<Walk<'r>> {
         let mut walk = Walk::with(repo, self.limits.clone());
         for tip in &divided.revisions {
-            match repo.peel(&tip.id)? {
-                (id, Kind::Commit) => walk.push(id, tip.flags)?,
-                // Trees and blobs have no history.
-                _ => {}
+            // Trees and blobs have no history.
+            if let (id, Kind::Commit) = repo.peel(&tip.id)? {
+                walk.push(id, tip.flags)?;
             }
         }
         Ok(walk)
     }
 
     pub(crate) fn filter(&self) -> Outcome<Filter> {
-        let compile = |patterns: &[String]| patterns.iter().map(|pattern| compile(pattern, self.syntax, self.ignore_case)).collect::<Outcome<Vec<_>>>();
-        Ok(Filter { greps: compile(&self.greps)?, authors: compile(&self.authors)?, committers: compile(&self.committers)?, invert: self.invert, all_match: self.all_match })
+        let compile = |patterns: &[String]| {
+            patterns.iter().map(|pattern| compile(pattern, self.syntax, self.ignore_case)).collect::<Outcome<Vec<_>>>()
+        };
+        Ok(Filter {
+            greps: compile(&self.greps)?,
+            authors: compile(&self.authors)?,
+            committers: compile(&self.committers)?,
+            invert: self.invert,
+            all_match: self.all_match,
+        })
     }
 
     /// Everything that is shown, after all limits.
-    pub(crate) fn commits(&self, repo: &Repository, walk: &mut Walk<'_>, mut visit: impl FnMut(&Walk<'_>, &gix_hash::ObjectId) -> Outcome<bool>) -> Outcome {
+    pub(crate) fn commits(
+        &self,
+        repo: &Repository,
+        walk: &mut Walk<'_>,
+        mut visit: impl FnMut(&Walk<'_>, &gix_hash::ObjectId) -> Outcome<bool>,
+    ) -> Outcome {
         let filter = self.filter()?;
         let mut skipped = 0;
         let mut shown = 0;
@@ -299,9 +333,12 @@ impl Filter {
 
     fn matches(&self, commit: &Commit) -> bool {
         let person = |who: &crate::person::Signature| [who.name.as_slice(), b" <", who.email.as_slice(), b">"].concat();
-        let one_of = |patterns: &[Regex], who| patterns.is_empty() || patterns.iter().any(|pattern| pattern.is_match(&person(who)));
+        let one_of = |patterns: &[Regex], who| {
+            patterns.is_empty() || patterns.iter().any(|pattern| pattern.is_match(&person(who)))
+        };
         let said = |pattern: &Regex| commit.message.lines().any(|line| pattern.is_match(line));
-        let greps = self.greps.is_empty() || if self.all_match { self.greps.iter().all(said) } else { self.greps.iter().any(said) };
+        let greps = self.greps.is_empty()
+            || if self.all_match { self.greps.iter().all(said) } else { self.greps.iter().any(said) };
         let found = one_of(&self.authors, &commit.author) && one_of(&self.committers, &commit.committer);
         found && (greps != (self.invert && !self.greps.is_empty()))
     }
@@ -404,7 +441,14 @@ impl<'r> Shower<'r> {
     }
 
     /// Shows one commit; `false` when it has no change of the kind asked for and is left out.
-    pub(crate) fn show(&mut self, request: &Request, id: &gix_hash::ObjectId, parents: &[gix_hash::ObjectId], extra: &Extra, out: &mut Out<'_>) -> Outcome<bool> {
+    pub(crate) fn show(
+        &mut self,
+        request: &Request,
+        id: &gix_hash::ObjectId,
+        parents: &[gix_hash::ObjectId],
+        extra: &Extra,
+        out: &mut Out<'_>,
+    ) -> Outcome<bool> {
         let commit = self.printer.repo.commit(id)?;
         let wants_diff = request.diff.formats.any() && !request.diff.formats.none;
         let searches = request.diff.pickaxe.is_some() || request.diff.filter.is_some();
@@ -424,7 +468,17 @@ impl<'r> Shower<'r> {
                 Merges::Combined { dense } => {
                     let mut record = Vec::new();
                     self.record(request, &commit, extra, &mut record)?;
-                    combined::commit(&self.reader, &commit, parents, &request.limits.paths, &request.diff, dense, &record, !request.format.is_empty(), out)?;
+                    combined::commit(
+                        &self.reader,
+                        &commit,
+                        parents,
+                        &request.limits.paths,
+                        &request.diff,
+                        dense,
+                        &record,
+                        !request.format.is_empty(),
+                        out,
+                    )?;
                     return Ok(true);
                 }
                 Merges::Separate => return unsupported("-m"),
@@ -499,7 +553,13 @@ fn finish(repo: &Repository, mut request: Request, out: &mut Out<'_>) -> Outcome
 }
 
 /// The log of a reference, the newest entry first.
-pub(crate) fn reflog_of(repo: &Repository, request: &Request, shower: &mut Shower<'_>, name: &str, out: &mut Out<'_>) -> Outcome<i32> {
+pub(crate) fn reflog_of(
+    repo: &Repository,
+    request: &Request,
+    shower: &mut Shower<'_>,
+    name: &str,
+    out: &mut Out<'_>,
+) -> Outcome<i32> {
     let full = repo.refs.expand(name.as_bytes()).into_iter().next().unwrap_or_else(|| name.into());
     let log = repo.refs.log(&full)?.unwrap_or_default();
     let filter = request.filter()?;
@@ -516,7 +576,11 @@ pub(crate) fn reflog_of(repo: &Repository, request: &Request, shower: &mut Showe
             continue;
         }
         let selector = format!("{name}@{{{number}}}");
-        let extra = Extra { reflog: Some(Reflog { selector, message: entry.message.clone(), who: entry.who.clone() }), source: name.to_owned(), ..Extra::default() };
+        let extra = Extra {
+            reflog: Some(Reflog { selector, message: entry.message.clone(), who: entry.who.clone() }),
+            source: name.to_owned(),
+            ..Extra::default()
+        };
         if shower.show(request, &entry.new, &commit.parents, &extra, out)? {
             left -= 1;
         }

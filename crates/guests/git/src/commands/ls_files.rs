@@ -50,9 +50,17 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "--exclude-standard" => options.standard = true,
             "--full-name" => options.full_name = true,
             "--error-unmatch" => options.error_unmatch = true,
-            "--abbrev" => options.abbreviation = Some(value.map_or(Ok(repo.abbreviation()), |value| crate::options::number(name, value))?),
+            "--abbrev" => {
+                options.abbreviation =
+                    Some(value.map_or(Ok(repo.abbreviation()), |value| crate::options::number(name, value))?)
+            }
             "--no-empty-directory" => options.no_empty = true,
-            letters if letters.len() > 2 && letters.starts_with('-') && !letters.starts_with("--") && letters[1..].chars().all(|letter| "cdmoistuz".contains(letter)) => {
+            letters
+                if letters.len() > 2
+                    && letters.starts_with('-')
+                    && !letters.starts_with("--")
+                    && letters[1..].chars().all(|letter| "cdmoistuz".contains(letter)) =>
+            {
                 let again: Vec<String> = letters[1..].chars().map(|letter| format!("-{letter}")).collect();
                 let rest = arguments.remaining();
                 arguments = Arguments::new("ls-files", again.into_iter().chain(rest));
@@ -78,14 +86,24 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     if options.error_unmatch {
         let unmatched = pathspec.unmatched(index.entries().map(|entry| entry.path));
         if let Some(path) = unmatched.first() {
-            return Err(Failure::Message(format!("error: pathspec '{path}' did not match any file(s) known to git\nDid you forget to 'git add'?"), 1));
+            return Err(Failure::Message(
+                format!(
+                    "error: pathspec '{path}' did not match any file(s) known to git\nDid you forget to 'git add'?"
+                ),
+                1,
+            ));
         }
     }
     let printer = Printer { repo, options: &options, quote_path: repo.config.boolean("core.quotepath") != Some(false) };
     if options.others {
         let root = repo.root()?;
         let ignores = Ignores::new(repo, root, options.standard);
-        let wanted = Wanted { paths: &pathspec, every_file: !options.directory, empty_directories: options.directory && !options.no_empty, ignored: if options.ignored { Ignored::Traditional } else { Ignored::No } };
+        let wanted = Wanted {
+            paths: &pathspec,
+            every_file: !options.directory,
+            empty_directories: options.directory && !options.no_empty,
+            ignored: if options.ignored { Ignored::Traditional } else { Ignored::No },
+        };
         let found = untracked::find(repo, root, &index, &ignores, &wanted)?;
         for path in if options.ignored { found.ignored } else { found.untracked } {
             printer.path(&path, out)?;
@@ -97,7 +115,10 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             if options.unmerged && entry.stage == 0 {
                 continue;
             }
-            if ignores.as_ref().is_some_and(|ignores| !ignores.decide_whole(entry.path, false).is_some_and(|found| found.ignored)) {
+            if ignores
+                .as_ref()
+                .is_some_and(|ignores| !ignores.decide_whole(entry.path, false).is_some_and(|found| found.ignored))
+            {
                 continue;
             }
             printer.entry(&entry, out)?;
@@ -139,7 +160,13 @@ impl Printer<'_> {
 
     fn entry(&self, entry: &Entry<'_>, out: &mut Out<'_>) -> Outcome {
         if self.options.tags {
-            let tag = if entry.stage != 0 { "M " } else if entry.skip_worktree() { "S " } else { "H " };
+            let tag = if entry.stage != 0 {
+                "M "
+            } else if entry.skip_worktree() {
+                "S "
+            } else {
+                "H "
+            };
             out.write_all(tag.as_bytes())?;
         }
         if self.options.stage {

@@ -26,7 +26,8 @@ struct Options {
 }
 
 pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
-    let mut options = Options { quote_path: repo.config.boolean("core.quotepath") != Some(false), ..Options::default() };
+    let mut options =
+        Options { quote_path: repo.config.boolean("core.quotepath") != Some(false), ..Options::default() };
     let mut others = Vec::new();
     while let Some(argument) = arguments.next() {
         let (name, value) = divide(&argument);
@@ -41,8 +42,16 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "--object-only" => options.id_only = true,
             "--full-name" => options.full_name = true,
             "--full-tree" => options.full_tree = true,
-            "--abbrev" => options.abbreviation = Some(value.map_or(Ok(repo.abbreviation()), |value| crate::options::number(name, value))?),
-            letters if letters.len() > 2 && letters.starts_with('-') && !letters.starts_with("--") && letters[1..].chars().all(|letter| "rtdlz".contains(letter)) => {
+            "--abbrev" => {
+                options.abbreviation =
+                    Some(value.map_or(Ok(repo.abbreviation()), |value| crate::options::number(name, value))?)
+            }
+            letters
+                if letters.len() > 2
+                    && letters.starts_with('-')
+                    && !letters.starts_with("--")
+                    && letters[1..].chars().all(|letter| "rtdlz".contains(letter)) =>
+            {
                 let again: Vec<String> = letters[1..].chars().map(|letter| format!("-{letter}")).collect();
                 let rest = arguments.remaining();
                 arguments = Arguments::new("ls-tree", again.into_iter().chain(rest));
@@ -62,7 +71,12 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
         (paths, _) => Pathspec::parse(repo, paths)?,
     };
     // A path with a `/` at its end, and the current directory, mean what is in it.
-    let inside: Vec<Vec<u8>> = paths.iter().filter(|path| path.ends_with('/')).map(|path| path.trim_end_matches('/').as_bytes().to_vec()).chain((!repo.prefix.is_empty() && !options.full_tree).then(|| repo.prefix[..repo.prefix.len() - 1].to_vec())).collect();
+    let inside: Vec<Vec<u8>> = paths
+        .iter()
+        .filter(|path| path.ends_with('/'))
+        .map(|path| path.trim_end_matches('/').as_bytes().to_vec())
+        .chain((!repo.prefix.is_empty() && !options.full_tree).then(|| repo.prefix[..repo.prefix.len() - 1].to_vec()))
+        .collect();
     let mut walk = Walk { repo, options: &options, pathspec: &pathspec, inside: &inside, named: !pathspec.is_empty() };
     walk.tree(&root, &mut Vec::new(), out)?;
     Ok(0)
@@ -83,9 +97,12 @@ impl Walk<'_> {
             prefix.extend_from_slice(&entry.name);
             if entry.is_directory() {
                 let matched = !self.named || self.pathspec.matches(prefix);
-                let leads = self.named && (!matched || self.inside.iter().any(|path| path == prefix)) && self.pathspec.may_match_below(prefix);
+                let leads = self.named
+                    && (!matched || self.inside.iter().any(|path| path == prefix))
+                    && self.pathspec.may_match_below(prefix);
                 let descends = (self.options.recursive && (matched || self.pathspec.may_match_below(prefix))) || leads;
-                let shown = matched && !leads && (!self.options.recursive || self.options.trees || self.options.only_trees);
+                let shown =
+                    matched && !leads && (!self.options.recursive || self.options.trees || self.options.only_trees);
                 if shown || (self.options.trees && descends) {
                     self.print(&entry, prefix, out)?;
                 }
@@ -93,7 +110,9 @@ impl Walk<'_> {
                     prefix.push(b'/');
                     self.tree(&entry.id, prefix, out)?;
                 }
-            } else if (!self.options.only_trees || entry.mode == tree::SUBMODULE) && (!self.named || self.pathspec.matches(prefix)) {
+            } else if (!self.options.only_trees || entry.mode == tree::SUBMODULE)
+                && (!self.named || self.pathspec.matches(prefix))
+            {
                 self.print(&entry, prefix, out)?;
             }
             prefix.truncate(length);
@@ -120,12 +139,14 @@ impl Walk<'_> {
             };
             write!(out, "{:06o} {kind} {id}", entry.mode)?;
             if self.options.long {
-                let size = if kind == "blob" { self.repo.odb.get(&entry.id)?.data.len().to_string() } else { "-".into() };
+                let size =
+                    if kind == "blob" { self.repo.odb.get(&entry.id)?.data.len().to_string() } else { "-".into() };
                 write!(out, " {size:>7}")?;
             }
             out.write_all(b"\t")?;
         }
-        let shown = if self.options.full_name || self.options.full_tree { path.into() } else { self.repo.relative(path) };
+        let shown =
+            if self.options.full_name || self.options.full_tree { path.into() } else { self.repo.relative(path) };
         if self.options.nul {
             out.write_all(&shown)?;
         } else {

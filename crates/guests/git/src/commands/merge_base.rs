@@ -8,7 +8,8 @@ use crate::revision::{ancestry, names};
 use gix_hash::ObjectId;
 
 pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
-    let (mut all, mut is_ancestor, mut independent, mut fork_point, mut commits) = (false, false, false, false, Vec::new());
+    let (mut all, mut is_ancestor, mut independent, mut fork_point, mut commits) =
+        (false, false, false, false, Vec::new());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "-a" | "--all" => all = true,
@@ -63,7 +64,9 @@ fn point(repo: &Repository, names: &[String], ids: &[ObjectId], out: &mut Out<'_
         _ => return Err(usage()),
     };
     let Some(commit) = commit else { return fatal("Not a valid object name HEAD") };
-    let Some(full) = repo.refs.expand(name.as_bytes()).into_iter().next() else { return fatal(format!("No such ref: '{name}'")) };
+    let Some(full) = repo.refs.expand(name.as_bytes()).into_iter().next() else {
+        return fatal(format!("No such ref: '{name}'"));
+    };
     let log = repo.refs.log(&full)?.unwrap_or_default();
     let mut tips: Vec<ObjectId> = Vec::new();
     for entry in &log {

@@ -82,7 +82,9 @@ pub(crate) fn run(arguments: Vec<String>, out: &mut Out<'_>) -> Outcome<i32> {
         };
         let mut value = |name: &str| match argument.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
             Some(value) => Ok(value.to_owned()),
-            None => arguments.next().ok_or_else(|| Failure::Message(format!("no directory given for '{name}' option\n{USAGE}"), 129)),
+            None => arguments
+                .next()
+                .ok_or_else(|| Failure::Message(format!("no directory given for '{name}' option\n{USAGE}"), 129)),
         };
         match argument.split('=').next().unwrap_or_default() {
             "-C" => {
@@ -99,7 +101,9 @@ pub(crate) fn run(arguments: Vec<String>, out: &mut Out<'_>) -> Outcome<i32> {
                 writeln!(out, "git version 2.47.3 (skillgate {})", env!("CARGO_PKG_VERSION"))?;
                 return Ok(0);
             }
-            option if option.starts_with('-') => return Err(Failure::Unsupported(format!("{option} is not supported"))),
+            option if option.starts_with('-') => {
+                return Err(Failure::Unsupported(format!("{option} is not supported")));
+            }
             _ => break argument,
         }
     };
@@ -132,4 +136,5 @@ pub(crate) fn writes(what: &str) -> Failure {
     Failure::Unsupported(format!("{what} is not supported: this git only reads"))
 }
 
-const USAGE: &str = "usage: git [-C <path>] [-c <name>=<value>] [--git-dir=<path>] [--work-tree=<path>] <command> [<args>]";
+const USAGE: &str =
+    "usage: git [-C <path>] [-c <name>=<value>] [--git-dir=<path>] [--work-tree=<path>] <command> [<args>]";

@@ -47,10 +47,17 @@ pub(crate) struct Filter {
 
 impl Filter {
     pub(crate) fn keeps(&self, repo: &Repository, reference: &Reference) -> Outcome<bool> {
-        if !self.points_at.is_empty() && !self.points_at.contains(&reference.id) && !self.points_at.contains(&repo.peel(&reference.id)?.0) {
+        if !self.points_at.is_empty()
+            && !self.points_at.contains(&reference.id)
+            && !self.points_at.contains(&repo.peel(&reference.id)?.0)
+        {
             return Ok(false);
         }
-        if self.contains.is_empty() && self.no_contains.is_empty() && self.merged.is_empty() && self.no_merged.is_empty() {
+        if self.contains.is_empty()
+            && self.no_contains.is_empty()
+            && self.merged.is_empty()
+            && self.no_merged.is_empty()
+        {
             return Ok(true);
         }
         let (commit, Kind::Commit) = repo.peel(&reference.id)? else { return Ok(false) };
@@ -119,13 +126,22 @@ impl Loaded<'_> {
             },
             "objecttype" => self.kind(&id)?.to_string().into(),
             "objectsize" => repo.odb.get(&id)?.data.len().to_string().into(),
-            "HEAD" => if repo.refs.head_name().as_ref() == Some(&self.reference.name) || self.reference.name.starts_with(b"(") { "*" } else { " " }.into(),
+            "HEAD" => if repo.refs.head_name().as_ref() == Some(&self.reference.name)
+                || self.reference.name.starts_with(b"(")
+            {
+                "*"
+            } else {
+                " "
+            }
+            .into(),
             "symref" => match &self.reference.symbolic {
                 Some(target) => reference_name(repo, target.as_bstr(), modifier)?,
                 None => BString::default(),
             },
             "upstream" | "push" => self.upstream(name == "push", modifier)?,
-            "tree" | "parent" | "numparent" | "subject" | "body" | "contents" | "tag" | "object" | "type" => self.content(name, modifier, &id)?,
+            "tree" | "parent" | "numparent" | "subject" | "body" | "contents" | "tag" | "object" | "type" => {
+                self.content(name, modifier, &id)?
+            }
             _ => match person(name) {
                 Some((who, field)) => self.person(who, field, modifier, &id)?,
                 None => return unsupported(format_args!("the field %({atom})")),
@@ -135,7 +151,9 @@ impl Loaded<'_> {
     }
 
     fn upstream(&self, push: bool, modifier: Option<&str>) -> Outcome<BString> {
-        let Some(branch) = self.reference.name.strip_prefix(b"refs/heads/").and_then(|name| name.to_str().ok()) else { return Ok(BString::default()) };
+        let Some(branch) = self.reference.name.strip_prefix(b"refs/heads/").and_then(|name| name.to_str().ok()) else {
+            return Ok(BString::default());
+        };
         let found = if push { upstream::of_push(self.repo, branch) } else { upstream::of_branch(self.repo, branch) };
         let Some(full) = found else { return Ok(BString::default()) };
         let (track, bare) = match modifier {
@@ -151,8 +169,22 @@ impl Loaded<'_> {
                 }
                 .into());
             }
-            Some("remotename") => return Ok(self.repo.config.string(&format!("branch.{branch}.remote")).map(BString::from).unwrap_or_default()),
-            Some("remoteref") => return Ok(self.repo.config.string(&format!("branch.{branch}.merge")).map(BString::from).unwrap_or_default()),
+            Some("remotename") => {
+                return Ok(self
+                    .repo
+                    .config
+                    .string(&format!("branch.{branch}.remote"))
+                    .map(BString::from)
+                    .unwrap_or_default());
+            }
+            Some("remoteref") => {
+                return Ok(self
+                    .repo
+                    .config
+                    .string(&format!("branch.{branch}.merge"))
+                    .map(BString::from)
+                    .unwrap_or_default());
+            }
             _ => (false, false),
         };
         if !track {
@@ -177,9 +209,18 @@ impl Loaded<'_> {
         let object = self.object(id)?;
         let text: &BString = match &object {
             Object::Commit(commit) => match name {
-                "tree" => return Ok(if modifier == Some("short") { self.repo.short(&commit.tree)? } else { commit.tree.to_string() }.into()),
+                "tree" => {
+                    return Ok(if modifier == Some("short") {
+                        self.repo.short(&commit.tree)?
+                    } else {
+                        commit.tree.to_string()
+                    }
+                    .into());
+                }
                 "numparent" => return Ok(commit.parents.len().to_string().into()),
-                "parent" => return Ok(commit.parents.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ").into()),
+                "parent" => {
+                    return Ok(commit.parents.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ").into());
+                }
                 "tag" | "object" | "type" => return Ok(BString::default()),
                 _ => &commit.message,
             },
@@ -215,7 +256,9 @@ impl Loaded<'_> {
             ("email", None) => [b"<", found.email.as_slice(), b">"].concat().into(),
             ("email", Some("trim")) => found.email.clone(),
             ("email", Some("localpart")) => found.email.split(|byte| *byte == b'@').next().unwrap_or_default().into(),
-            ("date", modifier) => date::format(found, &modifier.map_or_else(|| Ok(Mode::of(Style::Normal)), Mode::parse)?).into(),
+            ("date", modifier) => {
+                date::format(found, &modifier.map_or_else(|| Ok(Mode::of(Style::Normal)), Mode::parse)?).into()
+            }
             ("", None) => written(found).into(),
             _ => return unsupported(format_args!("the field %({who}{field}:{})", modifier.unwrap_or_default())),
         })
@@ -239,14 +282,17 @@ fn reference_name(repo: &Repository, name: &BStr, modifier: Option<&str>) -> Out
         return Ok(repo.refs.shorten(name, repo.config.boolean("core.warnambiguousrefs") != Some(false)));
     }
     let parts: Vec<&[u8]> = name.split(|byte| *byte == b'/').collect();
-    let (from_left, number) = if let Some(number) = modifier.strip_prefix("lstrip=").or_else(|| modifier.strip_prefix("strip=")) {
-        (true, number)
-    } else if let Some(number) = modifier.strip_prefix("rstrip=") {
-        (false, number)
-    } else {
-        return fatal(format!("unrecognized %(refname) argument: {modifier}"));
+    let (from_left, number) =
+        if let Some(number) = modifier.strip_prefix("lstrip=").or_else(|| modifier.strip_prefix("strip=")) {
+            (true, number)
+        } else if let Some(number) = modifier.strip_prefix("rstrip=") {
+            (false, number)
+        } else {
+            return fatal(format!("unrecognized %(refname) argument: {modifier}"));
+        };
+    let Ok(number) = number.parse::<isize>() else {
+        return fatal(format!("Integer value expected refname:{modifier}"));
     };
-    let Ok(number) = number.parse::<isize>() else { return fatal(format!("Integer value expected refname:{modifier}")) };
     let strip = if number >= 0 { number.unsigned_abs() } else { parts.len().saturating_sub(number.unsigned_abs()) };
     let strip = strip.min(parts.len());
     let kept = if from_left { &parts[strip..] } else { &parts[..parts.len() - strip] };
@@ -259,7 +305,12 @@ pub(crate) enum Part {
     Text(BString),
     Atom(String),
     /// `%(if)…%(then)…%(else)…%(end)`, with an optional test.
-    If { test: Option<(bool, String)>, condition: Vec<Part>, then: Vec<Part>, otherwise: Vec<Part> },
+    If {
+        test: Option<(bool, String)>,
+        condition: Vec<Part>,
+        then: Vec<Part>,
+        otherwise: Vec<Part>,
+    },
 }
 
 pub(crate) fn parse(format: &str) -> Outcome<Vec<Part>> {
@@ -275,7 +326,7 @@ fn parse_until(rest: &mut &str) -> Outcome<(Vec<Part>, Option<String>)> {
     let mut parts = Vec::new();
     let mut text = BString::default();
     while let Some(at) = rest.find('%') {
-        text.extend_from_slice(rest[..at].as_bytes());
+        text.extend_from_slice(&rest.as_bytes()[..at]);
         let after = &rest[at + 1..];
         if let Some(inner) = after.strip_prefix('(') {
             let Some(end) = inner.find(')') else { return fatal(format!("malformed format string %{after}")) };
@@ -373,7 +424,13 @@ pub(crate) fn sort(repo: &Repository, references: &mut Vec<Reference>, fields: &
                 let base = name.split(':').next().unwrap_or(name);
                 if base.ends_with("date") {
                     let who = base.strip_suffix("date").unwrap_or(base);
-                    Key::Number(loaded.person(who, "date", Some("unix"), &reference.id)?.to_string().parse().unwrap_or_default())
+                    Key::Number(
+                        loaded
+                            .person(who, "date", Some("unix"), &reference.id)?
+                            .to_string()
+                            .parse()
+                            .unwrap_or_default(),
+                    )
                 } else if matches!(base, "objectsize" | "numparent") {
                     Key::Number(loaded.atom(name)?.to_string().parse().unwrap_or_default())
                 } else {

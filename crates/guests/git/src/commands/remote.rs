@@ -17,7 +17,8 @@ fn names(repo: &Repository) -> BTreeSet<String> {
 
 /// The addresses of a remote as they are used: shortened ones written out.
 fn urls(repo: &Repository, name: &str, push: bool) -> Vec<String> {
-    let list = |key: &str| repo.config.all(&format!("remote.{name}.{key}")).map(ToString::to_string).collect::<Vec<_>>();
+    let list =
+        |key: &str| repo.config.all(&format!("remote.{name}.{key}")).map(ToString::to_string).collect::<Vec<_>>();
     let pushed = if push { list("pushurl") } else { Vec::new() };
     let explicit = !pushed.is_empty();
     let urls = if explicit { pushed } else { list("url") };
@@ -76,7 +77,9 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
                     other => return unsupported(format_args!("remote get-url: {other}")),
                 }
             }
-            let [name] = &rest[..] else { return Err(Failure::Message("usage: git remote get-url [--push] [--all] <name>".into(), 129)) };
+            let [name] = &rest[..] else {
+                return Err(Failure::Message("usage: git remote get-url [--push] [--all] <name>".into(), 129));
+            };
             let urls = urls(repo, name, push);
             if !names(repo).contains(name) || urls.is_empty() {
                 return Err(Failure::Error(format!("No such remote '{name}'"), 2));
@@ -96,7 +99,10 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             }
             Ok(0)
         }
-        Some(action @ ("add" | "rename" | "remove" | "rm" | "set-head" | "set-branches" | "set-url" | "prune" | "update")) => Err(writes(&format!("remote {action}"))),
+        Some(
+            action
+            @ ("add" | "rename" | "remove" | "rm" | "set-head" | "set-branches" | "set-url" | "prune" | "update"),
+        ) => Err(writes(&format!("remote {action}"))),
         Some(other) => Err(Failure::Error(format!("unknown subcommand: `{other}'"), 129)),
     }
 }

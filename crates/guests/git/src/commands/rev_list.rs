@@ -35,19 +35,23 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     }
     let no_revision = request.others.is_empty();
     if no_revision {
-        return Err(crate::failure::Failure::Message("usage: git rev-list [<options>] <commit>... [--] [<path>...]".into(), 129));
+        return Err(crate::failure::Failure::Message(
+            "usage: git rev-list [<options>] <commit>... [--] [<path>...]".into(),
+            129,
+        ));
     }
-    let divided = match request.divide(repo) {
-        Ok(divided) => divided,
-        Err(error) => return Err(error),
-    };
+    let divided = request.divide(repo)?;
     let mut walk = request.walk(repo, &divided)?;
     let (mut left, mut right) = (0_usize, 0_usize);
     let mut shower = Shower::new(repo, &request)?;
     let symmetric = request.left_right;
     request.commits(repo, &mut walk, |walk, id| {
         if count {
-            if symmetric && walk.is_left(id) { left += 1 } else { right += 1 }
+            if symmetric && walk.is_left(id) {
+                left += 1
+            } else {
+                right += 1
+            }
             return Ok(true);
         }
         if quiet {

@@ -44,7 +44,9 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             }
             "--verify" => options.verify = true,
             "-q" | "--quiet" => options.quiet = true,
-            "--short" => (options.short, options.verify) = (Some(value.map(|value| number(name, value)).transpose()?), true),
+            "--short" => {
+                (options.short, options.verify) = (Some(value.map(|value| number(name, value)).transpose()?), true)
+            }
             "--abbrev-ref" => options.abbrev_ref = Some(value == Some("strict")),
             "--symbolic-full-name" => options.full_name = true,
             "--symbolic" => options.symbolic = true,
@@ -53,12 +55,18 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "--default" => options.default = Some(arguments.value(name, value)?),
             "--end-of-options" => {}
             "--show-toplevel" => writeln!(out, "{}", repo.root()?.display())?,
-            "--show-cdup" => writeln!(out, "{}", "../".repeat(repo.prefix.iter().filter(|byte| **byte == b'/').count()))?,
+            "--show-cdup" => {
+                writeln!(out, "{}", "../".repeat(repo.prefix.iter().filter(|byte| **byte == b'/').count()))?
+            }
             "--show-prefix" => writeln!(out, "{}", repo.prefix)?,
             "--git-dir" => writeln!(out, "{}", repo.git_dir_text)?,
             "--absolute-git-dir" => writeln!(out, "{}", repo.git_dir.display())?,
             "--git-common-dir" => {
-                let text = if repo.common_dir == repo.git_dir { common_text(repo) } else { repo.common_dir.display().to_string() };
+                let text = if repo.common_dir == repo.git_dir {
+                    common_text(repo)
+                } else {
+                    repo.common_dir.display().to_string()
+                };
                 writeln!(out, "{text}")?;
             }
             "--git-path" => {
@@ -67,13 +75,31 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
                 writeln!(out, "{}", base.display())?;
             }
             "--is-inside-work-tree" => writeln!(out, "{}", repo.inside_work_tree)?,
-            "--is-inside-git-dir" => writeln!(out, "{}", std::env::current_dir().is_ok_and(|here| here.starts_with(&repo.git_dir)))?,
+            "--is-inside-git-dir" => {
+                writeln!(out, "{}", std::env::current_dir().is_ok_and(|here| here.starts_with(&repo.git_dir)))?
+            }
             "--is-bare-repository" => writeln!(out, "{}", repo.work_tree.is_none())?,
             "--is-shallow-repository" => writeln!(out, "{}", repo.is_shallow())?,
             "--show-object-format" => writeln!(out, "sha1")?,
             "--show-ref-format" => writeln!(out, "files")?,
-            "--show-superproject-working-tree" | "--local-env-vars" | "--parseopt" | "--sq-quote" | "--sq" | "--path-format" | "--resolve-git-dir" | "--prefix" | "--disambiguate" | "--shared-index-path" | "--flags"
-            | "--no-flags" | "--not" | "--since" | "--until" | "--after" | "--before" | "--exclude" => return unsupported(format_args!("rev-parse: {name}")),
+            "--show-superproject-working-tree"
+            | "--local-env-vars"
+            | "--parseopt"
+            | "--sq-quote"
+            | "--sq"
+            | "--path-format"
+            | "--resolve-git-dir"
+            | "--prefix"
+            | "--disambiguate"
+            | "--shared-index-path"
+            | "--flags"
+            | "--no-flags"
+            | "--not"
+            | "--since"
+            | "--until"
+            | "--after"
+            | "--before"
+            | "--exclude" => return unsupported(format_args!("rev-parse: {name}")),
             "--all" | "--branches" | "--tags" | "--remotes" | "--glob" => {
                 let tips = range::divide(repo, std::slice::from_ref(&argument), Some(&[]))?.revisions;
                 for tip in tips.iter().filter(|tip| tip.name != "HEAD") {
@@ -157,7 +183,9 @@ fn revision(repo: &Repository, options: &Options, argument: &str, out: &mut Out<
         if options.full_name || options.abbrev_ref.is_some() {
             if let Some(full) = full_name(repo, &tip.name)? {
                 let text = match options.abbrev_ref {
-                    Some(strict) => repo.refs.shorten(&full, strict || repo.config.boolean("core.warnambiguousrefs") != Some(false)),
+                    Some(strict) => {
+                        repo.refs.shorten(&full, strict || repo.config.boolean("core.warnambiguousrefs") != Some(false))
+                    }
                     None => full,
                 };
                 writeln!(out, "{sign}{text}")?;
@@ -186,6 +214,7 @@ fn full_name(repo: &Repository, name: &str) -> Outcome<Option<BString>> {
     }
     let name = if name == "@" { "HEAD" } else { name };
     let Some(full) = repo.refs.expand(name.as_bytes()).into_iter().next() else { return Ok(None) };
-    Ok(repo.refs.resolve(&full).map(|resolved| if resolved.name.starts_with(b"refs/") || resolved.name == "HEAD" { resolved.name } else { full }))
+    Ok(repo.refs.resolve(&full).map(|resolved| {
+        if resolved.name.starts_with(b"refs/") || resolved.name == "HEAD" { resolved.name } else { full }
+    }))
 }
-

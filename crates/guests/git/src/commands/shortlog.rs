@@ -16,7 +16,9 @@ pub(crate) fn run(repo: &Repository, arguments: Arguments, out: &mut Out<'_>) ->
     let mut behind = false;
     for argument in arguments {
         behind |= argument == "--";
-        let letters = argument.strip_prefix('-').filter(|letters| !behind && !letters.is_empty() && letters.chars().all(|letter| "snec".contains(letter)));
+        let letters = argument
+            .strip_prefix('-')
+            .filter(|letters| !behind && !letters.is_empty() && letters.chars().all(|letter| "snec".contains(letter)));
         if let Some(letters) = letters {
             summary |= letters.contains('s');
             numbered |= letters.contains('n');
@@ -29,7 +31,13 @@ pub(crate) fn run(repo: &Repository, arguments: Arguments, out: &mut Out<'_>) ->
             "--numbered" => numbered = true,
             "--email" => email = true,
             "--committer" => committer = true,
-            option if !behind && (option.starts_with("--group") || option.starts_with("-w") || option.starts_with("--format") || option.starts_with("--pretty")) => {
+            option
+                if !behind
+                    && (option.starts_with("--group")
+                        || option.starts_with("-w")
+                        || option.starts_with("--format")
+                        || option.starts_with("--pretty")) =>
+            {
                 return unsupported(format_args!("shortlog: {}", option.split('=').next().unwrap_or(option)));
             }
             _ => rest.push(argument),

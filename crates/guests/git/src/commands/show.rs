@@ -24,7 +24,9 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     let is_range = divided.revisions.iter().any(|tip| tip.flags.uninteresting);
     if is_range {
         let mut walk: Walk<'_> = request.walk(repo, &divided)?;
-        request.commits(repo, &mut walk, |_, id| shower.show(&request, id, &repo.node(id)?.parents.clone(), &Extra::default(), out))?;
+        request.commits(repo, &mut walk, |_, id| {
+            shower.show(&request, id, &repo.node(id)?.parents.clone(), &Extra::default(), out)
+        })?;
         return Ok(0);
     }
     let mut shown = false;
@@ -57,7 +59,13 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
                     writeln!(out, "tag {}", tag.name)?;
                     if let Some(tagger) = &tag.tagger {
                         let shown = shower.printer.mapped(tagger);
-                        writeln!(out, "Tagger: {} <{}>\nDate:   {}", shown.name, shown.email, date::format(tagger, &request.date))?;
+                        writeln!(
+                            out,
+                            "Tagger: {} <{}>\nDate:   {}",
+                            shown.name,
+                            shown.email,
+                            date::format(tagger, &request.date)
+                        )?;
                     }
                     out.write_all(b"\n")?;
                     out.write_all(tag.message.as_bytes())?;

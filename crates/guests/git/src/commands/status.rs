@@ -101,7 +101,9 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     let config = &repo.config;
     let mut options = Options {
         form: if config.boolean("status.short") == Some(true) { Form::Short } else { Form::Long },
-        untracked: config.text("status.showuntrackedfiles").map_or(Ok(Untracked::Normal), |value| untracked_mode(&value))?,
+        untracked: config
+            .text("status.showuntrackedfiles")
+            .map_or(Ok(Untracked::Normal), |value| untracked_mode(&value))?,
         ignored: Ignored::No,
         branch: config.boolean("status.branch") == Some(true),
         nul: false,
@@ -207,7 +209,12 @@ fn collect(repo: &Repository, options: Options, diff: &DiffOptions, paths: &Path
         Found::default()
     } else {
         let ignores = Ignores::new(repo, repo.root()?, true);
-        let wanted = Wanted { paths, every_file: options.untracked == Untracked::All, empty_directories: false, ignored: options.ignored };
+        let wanted = Wanted {
+            paths,
+            every_file: options.untracked == Untracked::All,
+            empty_directories: false,
+            ignored: options.ignored,
+        };
         untracked::find(repo, repo.root()?, &index, &ignores, &wanted)?
     };
     let branch = repo.refs.head_name();

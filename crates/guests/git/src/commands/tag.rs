@@ -27,11 +27,14 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
             "--format" => (format, listing) = (Some(arguments.value(name, value)?), true),
             "--no-column" | "--no-color" => {}
             "--color" | "--column" if matches!(value, Some("never" | "auto")) => {}
-            "-a" | "-s" | "-u" | "-m" | "-F" | "-f" | "-d" | "--annotate" | "--sign" | "--local-user" | "--message" | "--file" | "--force" | "--delete" | "-e" | "--edit" => {
+            "-a" | "-s" | "-u" | "-m" | "-F" | "-f" | "-d" | "--annotate" | "--sign" | "--local-user" | "--message"
+            | "--file" | "--force" | "--delete" | "-e" | "--edit" => {
                 return Err(writes(&format!("tag {name}")));
             }
             "-v" | "--verify" => return Err(arguments.unknown(name)),
-            short if short.starts_with("-n") && short[2..].bytes().all(|byte| byte.is_ascii_digit()) => (lines, listing) = (Some(number("-n", &short[2..])?), true),
+            short if short.starts_with("-n") && short[2..].bytes().all(|byte| byte.is_ascii_digit()) => {
+                (lines, listing) = (Some(number("-n", &short[2..])?), true)
+            }
             option if option.starts_with('-') => {
                 if !filter_option(repo, &mut filter, option, value, &mut arguments)? {
                     return Err(arguments.unknown(option));
@@ -48,7 +51,8 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     for reference in reference_format::below(repo, "refs/tags/") {
         let short = reference.name.strip_prefix(b"refs/tags/").unwrap_or_default();
         let mode = gix_glob::wildmatch::Mode::empty();
-        let wanted = patterns.is_empty() || patterns.iter().any(|pattern| gix_glob::wildmatch(pattern.as_str().into(), short.as_bstr(), mode));
+        let wanted = patterns.is_empty()
+            || patterns.iter().any(|pattern| gix_glob::wildmatch(pattern.as_str().into(), short.as_bstr(), mode));
         if wanted && filter.keeps(repo, &reference)? {
             references.push(reference);
         }

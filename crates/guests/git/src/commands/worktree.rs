@@ -33,7 +33,10 @@ pub(crate) fn all(repo: &Repository) -> Outcome<Vec<Linked>> {
         let dot_git = files::path(target.trim_end());
         let root = dot_git.parent().unwrap_or(&dot_git).to_owned();
         let mut worktree = linked(repo, &root, &git_dir, false);
-        worktree.locked = files::read_optional(&git_dir.join("locked")).ok().flatten().map(|reason| reason.trim().to_str_lossy().into_owned());
+        worktree.locked = files::read_optional(&git_dir.join("locked"))
+            .ok()
+            .flatten()
+            .map(|reason| reason.trim().to_str_lossy().into_owned());
         worktree.prunable = worktree.locked.is_none() && !files::exists(&dot_git);
         others.push(worktree);
     }
@@ -51,8 +54,15 @@ fn linked(repo: &Repository, root: &Path, git_dir: &Path, bare: bool) -> Linked 
 pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>) -> Outcome<i32> {
     match arguments.next().as_deref() {
         Some("list") => {}
-        Some(action @ ("add" | "lock" | "move" | "prune" | "remove" | "repair" | "unlock")) => return Err(writes(&format!("worktree {action}"))),
-        _ => return Err(crate::failure::Failure::Message("usage: git worktree list [-v | --porcelain [-z]]".into(), 129)),
+        Some(action @ ("add" | "lock" | "move" | "prune" | "remove" | "repair" | "unlock")) => {
+            return Err(writes(&format!("worktree {action}")));
+        }
+        _ => {
+            return Err(crate::failure::Failure::Message(
+                "usage: git worktree list [-v | --porcelain [-z]]".into(),
+                129,
+            ));
+        }
     }
     let (mut porcelain, mut nul) = (false, false);
     while let Some(argument) = arguments.next() {
@@ -66,7 +76,10 @@ pub(crate) fn run(repo: &Repository, mut arguments: Arguments, out: &mut Out<'_>
     let all = all(repo)?;
     let null = ObjectId::null(gix_hash::Kind::Sha1);
     let longest = all.iter().map(|worktree| crate::width::of(worktree.path.as_bytes())).max().unwrap_or_default();
-    let digits = all.iter().map(|worktree| worktree.head.map_or(Ok(7), |id| repo.short(&id).map(|short| short.len()))).collect::<Outcome<Vec<_>>>()?;
+    let digits = all
+        .iter()
+        .map(|worktree| worktree.head.map_or(Ok(7), |id| repo.short(&id).map(|short| short.len())))
+        .collect::<Outcome<Vec<_>>>()?;
     let widest = digits.into_iter().max().unwrap_or(7);
     let end = if nul { "\0" } else { "\n" };
     for worktree in &all {

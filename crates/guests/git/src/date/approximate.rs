@@ -135,7 +135,8 @@ impl Parser {
             }
             return Some(at);
         }
-        let year_first = first > 70 && (self.set_date(first, second, third, false) || self.set_date(first, third, second, false));
+        let year_first =
+            first > 70 && (self.set_date(first, second, third, false) || self.set_date(first, third, second, false));
         let found = year_first
             || (separator != b'.' && self.set_date(third, first, second, true))
             || self.set_date(third, second, first, true)
@@ -217,7 +218,13 @@ impl Parser {
         let is = |name: &str| word.eq_ignore_ascii_case(name);
         if is("midnight") || is("noon") || is("tea") {
             self.pending();
-            self.at_hour(if is("midnight") { 0 } else if is("noon") { 12 } else { 17 });
+            self.at_hour(if is("midnight") {
+                0
+            } else if is("noon") {
+                12
+            } else {
+                17
+            });
         } else if is("yesterday") || is("now") {
             self.number = 0;
             self.moment(if is("now") { 0 } else { DAY });

@@ -71,7 +71,11 @@ fn with_month_name(text: &str) -> Option<i64> {
     for word in text.split_whitespace().map(|word| word.trim_end_matches(',')) {
         if word.contains(':') {
             clock = Some(time(word)?);
-        } else if let Ok(number) = word.parse::<i64>().map_err(drop).and_then(|number| if word.starts_with(['+', '-']) { Err(()) } else { Ok(number) }) {
+        } else if let Ok(number) = word
+            .parse::<i64>()
+            .map_err(drop)
+            .and_then(|number| if word.starts_with(['+', '-']) { Err(()) } else { Ok(number) })
+        {
             if word.len() == 4 {
                 year = Some(number);
             } else {
@@ -79,9 +83,14 @@ fn with_month_name(text: &str) -> Option<i64> {
             }
         } else if let Some(found) = zone(word) {
             east = found;
-        } else if let Some(at) = MONTHS.iter().position(|name| word.len() >= 3 && name.to_lowercase().starts_with(&word.to_lowercase())) {
+        } else if let Some(at) =
+            MONTHS.iter().position(|name| word.len() >= 3 && name.to_lowercase().starts_with(&word.to_lowercase()))
+        {
             month = i64::try_from(at + 1).ok();
-        } else if !super::civil::WEEKDAYS.iter().any(|name| word.len() >= 3 && name.to_lowercase().starts_with(&word.to_lowercase())) {
+        } else if !super::civil::WEEKDAYS
+            .iter()
+            .any(|name| word.len() >= 3 && name.to_lowercase().starts_with(&word.to_lowercase()))
+        {
             return None;
         }
     }

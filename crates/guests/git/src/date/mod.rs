@@ -114,7 +114,9 @@ pub(crate) fn format(who: &Signature, mode: &Mode) -> String {
         Style::Short => format!("{year:04}-{month:02}-{day:02}"),
         Style::Raw => format!("{seconds} {}", zone(tz)),
         Style::Unix => seconds.to_string(),
-        Style::Format(format) => strftime::format(format, &civil, seconds, &zone(tz), if mode.local { "UTC" } else { "" }),
+        Style::Format(format) => {
+            strftime::format(format, &civil, seconds, &zone(tz), if mode.local { "UTC" } else { "" })
+        }
         Style::Relative => unreachable!("handled above"),
     }
 }
@@ -146,7 +148,11 @@ fn relative(seconds: i64, now: i64) -> String {
     if span < 1825 {
         let months = (span * 12 * 2 + 365) / (365 * 2);
         let years = some(months / 12, "year");
-        return if months % 12 == 0 { format!("{years} ago") } else { format!("{years}, {} ago", some(months % 12, "month")) };
+        return if months % 12 == 0 {
+            format!("{years} ago")
+        } else {
+            format!("{years}, {} ago", some(months % 12, "month"))
+        };
     }
     format!("{} ago", some((span + 183) / 365, "year"))
 }

@@ -91,11 +91,13 @@ fn convert(out: &mut String, conversion: char, at: &Civil, seconds: i64, zone: &
         'T' | 'X' => write!(out, "{hour:02}:{minute:02}:{second:02}"),
         'R' => write!(out, "{hour:02}:{minute:02}"),
         'r' => write!(out, "{:02}:{minute:02}:{second:02} {}", twelve(hour), if hour < 12 { "AM" } else { "PM" }),
-        'c' => write!(out, "{} {} {day:2} {hour:02}:{minute:02}:{second:02} {year}", &weekday_name[..3], &month_name[..3]),
+        'c' => {
+            write!(out, "{} {} {day:2} {hour:02}:{minute:02}:{second:02} {year}", &weekday_name[..3], &month_name[..3])
+        }
         's' => write!(out, "{seconds}"),
         'z' => write!(out, "{zone}"),
         'Z' => write!(out, "{zone_name}"),
-        'n' => write!(out, "\n"),
+        'n' => writeln!(out),
         't' => write!(out, "\t"),
         '%' => write!(out, "%"),
         other => write!(out, "%{other}"),

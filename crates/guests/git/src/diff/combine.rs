@@ -48,7 +48,8 @@ fn coalesce<'c>(known: Vec<Lost<'c>>, new: &[&'c [u8]], parent: u32) -> Vec<Lost
     let mut length = vec![vec![0_usize; new.len() + 1]; known.len() + 1];
     for (i, lost) in known.iter().enumerate() {
         for (j, text) in new.iter().enumerate() {
-            length[i + 1][j + 1] = if lost.text == *text { length[i][j] + 1 } else { length[i + 1][j].max(length[i][j + 1]) };
+            length[i + 1][j + 1] =
+                if lost.text == *text { length[i][j] + 1 } else { length[i + 1][j].max(length[i][j + 1]) };
         }
     }
     let (mut i, mut j) = (known.len(), new.len());
@@ -167,7 +168,9 @@ impl<'c> Combined<'c> {
                 end += 1;
             }
             let hunk = &self.lines[begin..end.min(self.count + 1)];
-            let differences = hunk.iter().flat_map(|line| std::iter::once(line.added).filter(|added| *added != 0).chain(line.lost.iter().map(|lost| lost.parents)));
+            let differences = hunk.iter().flat_map(|line| {
+                std::iter::once(line.added).filter(|added| *added != 0).chain(line.lost.iter().map(|lost| lost.parents))
+            });
             let mut same = None;
             let mut interesting = false;
             for difference in differences {
@@ -223,7 +226,11 @@ impl<'c> Combined<'c> {
         loop {
             let mut comment: &[u8] = b"";
             while at <= self.count && !self.lines[at].shown {
-                if self.lines[at].text.first().is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, b'_' | b'$')) {
+                if self.lines[at]
+                    .text
+                    .first()
+                    .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, b'_' | b'$'))
+                {
                     comment = self.lines[at].text;
                 }
                 at += 1;
@@ -260,7 +267,9 @@ impl<'c> Combined<'c> {
 
     fn write_line(&self, at: usize, out: &mut impl Write) -> Outcome {
         let line = &self.lines[at];
-        let signs = |parents: u32, sign: char| (0..self.parents).map(|parent| if parents & 1 << parent != 0 { sign } else { ' ' }).collect::<String>();
+        let signs = |parents: u32, sign: char| {
+            (0..self.parents).map(|parent| if parents & 1 << parent != 0 { sign } else { ' ' }).collect::<String>()
+        };
         if !line.only_context {
             for lost in &line.lost {
                 out.write_all(signs(lost.parents, '-').as_bytes())?;

@@ -1,8 +1,8 @@
 //! Merges: what differs from every parent.
 
+use super::combine::Combined;
 use super::options::Options;
 use super::output::{self, Sides};
-use super::combine::Combined;
 use super::{Pair, Reader, Side, names, trees};
 use crate::commit::Commit;
 use crate::failure::{Outcome, unsupported};
@@ -46,7 +46,10 @@ pub(crate) fn commit(
             let mut sides = Vec::new();
             for parent in parents {
                 let entry = tree::entry(repo, &repo.node(parent)?.tree, &pair.new.path)?;
-                sides.push(entry.map_or_else(|| Side::absent(&pair.new.path), |entry| Side::stored(&pair.new.path, entry.mode, entry.id)));
+                sides.push(entry.map_or_else(
+                    || Side::absent(&pair.new.path),
+                    |entry| Side::stored(&pair.new.path, entry.mode, entry.id),
+                ));
             }
             file(reader, &sides, &pair.new, options, dense, &mut patches)?;
         }
@@ -79,7 +82,14 @@ pub(crate) fn commit(
 
 /// The combined diff of one file. Nothing is written when it is as in one of its parents everywhere, except for a file of the
 /// working tree.
-pub(crate) fn file(reader: &Reader<'_>, parents: &[Side], result: &Side, options: &Options, dense: bool, out: &mut impl Write) -> Outcome {
+pub(crate) fn file(
+    reader: &Reader<'_>,
+    parents: &[Side],
+    result: &Side,
+    options: &Options,
+    dense: bool,
+    out: &mut impl Write,
+) -> Outcome {
     let regular = parents.iter().chain([result]).all(|side| side.is_regular());
     if !regular || parents.iter().any(|side| side.mode != result.mode) {
         return unsupported("the combined diff of a file whose mode or kind differs");

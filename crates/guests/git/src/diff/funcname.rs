@@ -29,12 +29,17 @@ const DRIVERS: [(&str, &str, bool); 8] = [
         false,
     ),
     ("css", "![:;][[:space:]]*$\n^[:[@.#]?[_a-z0-9].*$", true),
-    ("bash", "^[ \t]*((([a-zA-Z_][a-zA-Z0-9_]*[ \t]*\\([ \t]*\\))|(function[ \t]+[a-zA-Z_][a-zA-Z0-9_]*(([ \t]*\\([ \t]*\\))|([ \t]+))))[ \t]*((\\{|\\(\\(?|\\[\\[).*)?)$", false),
+    (
+        "bash",
+        "^[ \t]*((([a-zA-Z_][a-zA-Z0-9_]*[ \t]*\\([ \t]*\\))|(function[ \t]+[a-zA-Z_][a-zA-Z0-9_]*(([ \t]*\\([ \t]*\\))|([ \t]+))))[ \t]*((\\{|\\(\\(?|\\[\\[).*)?)$",
+        false,
+    ),
 ];
 
 /// Names of built-in drivers whose patterns are not known here.
 const OTHERS: [&str; 18] = [
-    "ada", "bibtex", "cpp", "csharp", "dts", "elixir", "fortran", "fountain", "java", "kotlin", "matlab", "objc", "pascal", "perl", "php", "scheme", "tex", "r",
+    "ada", "bibtex", "cpp", "csharp", "dts", "elixir", "fortran", "fountain", "java", "kotlin", "matlab", "objc",
+    "pascal", "perl", "php", "scheme", "tex", "r",
 ];
 
 impl Finder {
@@ -63,7 +68,8 @@ impl Finder {
         match self {
             Self::Default => {
                 let first = line.first()?;
-                (first.is_ascii_alphabetic() || matches!(first, b'_' | b'$')).then(|| line[..line.len().min(SHOWN)].trim_ascii_end())
+                (first.is_ascii_alphabetic() || matches!(first, b'_' | b'$'))
+                    .then(|| line[..line.len().min(SHOWN)].trim_ascii_end())
             }
             Self::Patterns(patterns) => {
                 let text = line.strip_suffix(b"\n").unwrap_or(line);

@@ -25,7 +25,11 @@ pub(crate) fn staged(repo: &Repository, root: Option<ObjectId>, index: &Index, p
             pairs.push(Pair { old: old.unwrap_or_else(|| Side::absent(first.path)), ..Pair::unmerged(first.path) });
             return Ok(());
         }
-        let new = if first.intent_to_add() { Side::absent(first.path) } else { Side::stored(first.path, first.mode, first.id) };
+        let new = if first.intent_to_add() {
+            Side::absent(first.path)
+        } else {
+            Side::stored(first.path, first.mode, first.id)
+        };
         let old = old.unwrap_or_else(|| Side::absent(first.path));
         if (old.mode, old.id) != (new.mode, new.id) {
             pairs.push(Pair::new(old, new));
@@ -67,7 +71,11 @@ pub(crate) fn unstaged(worktree: &Worktree<'_>, index: &Index, paths: &Pathspec,
             }
             continue;
         }
-        let old = if entry.intent_to_add() { Side::absent(entry.path) } else { Side::stored(entry.path, entry.mode, entry.id) };
+        let old = if entry.intent_to_add() {
+            Side::absent(entry.path)
+        } else {
+            Side::stored(entry.path, entry.mode, entry.id)
+        };
         match worktree.state(&entry)? {
             State::Clean if !entry.intent_to_add() => {}
             State::Deleted => {
@@ -83,7 +91,13 @@ pub(crate) fn unstaged(worktree: &Worktree<'_>, index: &Index, paths: &Pathspec,
 }
 
 /// A tree against the working tree, for the files that the index knows.
-pub(crate) fn since(repo: &Repository, worktree: &Worktree<'_>, root: ObjectId, index: &Index, paths: &Pathspec) -> Outcome<Vec<Pair>> {
+pub(crate) fn since(
+    repo: &Repository,
+    worktree: &Worktree<'_>,
+    root: ObjectId,
+    index: &Index,
+    paths: &Pathspec,
+) -> Outcome<Vec<Pair>> {
     let mut pairs = Vec::new();
     merge(repo, Some(root), index, paths, false, |old, entries| {
         let Some(first) = entries.first() else {
@@ -107,7 +121,9 @@ pub(crate) fn since(repo: &Repository, worktree: &Worktree<'_>, root: ObjectId, 
         };
         let same = old.mode == new.mode
             && match (old.id, new.id) {
-                (Some(old), None) if new.exists() && new.mode != tree::SUBMODULE => hash(&worktree.converter.read(&new.path, new.mode)?)? == old,
+                (Some(old), None) if new.exists() && new.mode != tree::SUBMODULE => {
+                    hash(&worktree.converter.read(&new.path, new.mode)?)? == old
+                }
                 (old, new) => old == new,
             };
         if !same && (old.exists() || new.exists()) {
@@ -171,8 +187,20 @@ struct Old {
 }
 
 impl Old {
-    fn read(&mut self, repo: &Repository, id: &ObjectId, index: &Index, paths: &Pathspec, skip: bool, prefix: &mut Vec<u8>) -> Outcome {
-        if skip && let Some((cached, count)) = index.cached_tree(prefix) && cached == *id && count > 0 {
+    fn read(
+        &mut self,
+        repo: &Repository,
+        id: &ObjectId,
+        index: &Index,
+        paths: &Pathspec,
+        skip: bool,
+        prefix: &mut Vec<u8>,
+    ) -> Outcome {
+        if skip
+            && let Some((cached, count)) = index.cached_tree(prefix)
+            && cached == *id
+            && count > 0
+        {
             let start = index.lower_bound(prefix);
             self.unchanged.insert(start, start + count);
             return Ok(());

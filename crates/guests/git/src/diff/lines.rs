@@ -49,13 +49,18 @@ pub(crate) fn split(content: &[u8]) -> Vec<&[u8]> {
 const TAB: u8 = 8;
 
 pub(crate) fn changes(old: &[&[u8]], new: &[&[u8]], comparison: Comparison) -> Vec<Change> {
-    let mut input: InternedInput<Cow<'_, [u8]>> = InternedInput { before: Vec::new(), after: Vec::new(), interner: gix_imara_diff::Interner::new(old.len() + new.len()) };
+    let mut input: InternedInput<Cow<'_, [u8]>> = InternedInput {
+        before: Vec::new(),
+        after: Vec::new(),
+        interner: gix_imara_diff::Interner::new(old.len() + new.len()),
+    };
     input.update_before(old.iter().map(|line| reduced(line, comparison.space)));
     input.update_after(new.iter().map(|line| reduced(line, comparison.space)));
     let mut diff = Diff::compute(comparison.algorithm, &input);
     if comparison.indent_heuristic {
         // Lines that compare as equal may have other indents, so the heuristic sees each line by its place.
-        let places: Vec<Token> = (0..old.len().max(new.len())).filter_map(|at| u32::try_from(at).ok()).map(Token).collect();
+        let places: Vec<Token> =
+            (0..old.len().max(new.len())).filter_map(|at| u32::try_from(at).ok()).map(Token).collect();
         let is_old = |tokens: &[Token]| std::ptr::eq(tokens, input.before.as_slice());
         diff.postprocess_with_heuristic(&input, |tokens: &[Token], hunk: Range<u32>, earliest_end: u32| {
             let lines = if is_old(tokens) { old } else { new };

@@ -117,7 +117,9 @@ impl<'r> Reader<'r> {
         if side.mode == tree::SUBMODULE {
             let id = match side.id {
                 Some(id) => id,
-                None => self.converter.submodule_head(&side.path)?.unwrap_or_else(|| ObjectId::null(gix_hash::Kind::Sha1)),
+                None => {
+                    self.converter.submodule_head(&side.path)?.unwrap_or_else(|| ObjectId::null(gix_hash::Kind::Sha1))
+                }
             };
             return Ok(format!("Subproject commit {id}\n").into_bytes().into());
         }
@@ -132,7 +134,9 @@ impl<'r> Reader<'r> {
         match side.id {
             Some(id) => Ok(id),
             None if !side.exists() => Ok(ObjectId::null(gix_hash::Kind::Sha1)),
-            None if side.mode == tree::SUBMODULE => Ok(self.converter.submodule_head(&side.path)?.unwrap_or_else(|| ObjectId::null(gix_hash::Kind::Sha1))),
+            None if side.mode == tree::SUBMODULE => {
+                Ok(self.converter.submodule_head(&side.path)?.unwrap_or_else(|| ObjectId::null(gix_hash::Kind::Sha1)))
+            }
             None => hash(&self.content(side)?),
         }
     }
@@ -140,5 +144,6 @@ impl<'r> Reader<'r> {
 
 /// The id of a blob.
 pub(crate) fn hash(content: &[u8]) -> Outcome<ObjectId> {
-    gix_object::compute_hash(gix_hash::Kind::Sha1, Kind::Blob, content).map_err(|error| Failure::Fatal(format!("cannot hash: {error}")))
+    gix_object::compute_hash(gix_hash::Kind::Sha1, Kind::Blob, content)
+        .map_err(|error| Failure::Fatal(format!("cannot hash: {error}")))
 }

@@ -73,7 +73,8 @@ impl Options {
         if config.boolean("diff.relative") == Some(true) && !repo.prefix.is_empty() {
             return unsupported("diff.relative");
         }
-        let limit = config.integer("diff.renamelimit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
+        let limit =
+            config.integer("diff.renamelimit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
         let renames = match config.string("diff.renames") {
             Some(value) if value == "copies" || value == "copy" => return unsupported("diff.renames=copies"),
             Some(value) => crate::config::boolean(value) != Some(false),
@@ -85,13 +86,21 @@ impl Options {
         let prefixes = if plain {
             (String::new(), String::new())
         } else {
-            (config.text("diff.srcprefix").unwrap_or_else(|| "a/".into()), config.text("diff.dstprefix").unwrap_or_else(|| "b/".into()))
+            (
+                config.text("diff.srcprefix").unwrap_or_else(|| "a/".into()),
+                config.text("diff.dstprefix").unwrap_or_else(|| "b/".into()),
+            )
         };
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        let columns =
+            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         Ok(Self {
             formats: Formats::default(),
             context: context.unwrap_or(DEFAULT_CONTEXT),
-            comparison: Comparison { algorithm, indent_heuristic: config.boolean("diff.indentheuristic") != Some(false), ..Comparison::default() },
+            comparison: Comparison {
+                algorithm,
+                indent_heuristic: config.boolean("diff.indentheuristic") != Some(false),
+                ..Comparison::default()
+            },
             renames: renames.then_some(Detection { minimum: MAX_SCORE / 2, limit }),
             nul: false,
             full_index: false,
@@ -112,9 +121,16 @@ impl Options {
     }
 
     /// Takes an option in; `false` when it is none of a diff.
-    pub(crate) fn take(&mut self, repo: &Repository, argument: &str, rest: &mut impl Iterator<Item = String>) -> Outcome<bool> {
+    pub(crate) fn take(
+        &mut self,
+        repo: &Repository,
+        argument: &str,
+        rest: &mut impl Iterator<Item = String>,
+    ) -> Outcome<bool> {
         let (name, value) = argument.split_once('=').map_or((argument, None), |(name, value)| (name, Some(value)));
-        let number = |value: &str| value.parse::<usize>().map_err(|_| Failure::Error(format!("{name} expects a numerical value"), 129));
+        let number = |value: &str| {
+            value.parse::<usize>().map_err(|_| Failure::Error(format!("{name} expects a numerical value"), 129))
+        };
         match name {
             "-p" | "-u" | "--patch" => self.formats.patch = true,
             "-s" | "--no-patch" => self.formats = Formats { none: true, ..Formats::default() },
@@ -128,7 +144,9 @@ impl Options {
                 }
             }
             "--stat-width" => (self.formats.stat, self.stat_width) = (true, number(value.unwrap_or_default())?),
-            "--stat-name-width" => (self.formats.stat, self.stat_name_width) = (true, Some(number(value.unwrap_or_default())?)),
+            "--stat-name-width" => {
+                (self.formats.stat, self.stat_name_width) = (true, Some(number(value.unwrap_or_default())?))
+            }
             "--stat-count" => (self.formats.stat, self.stat_count) = (true, Some(number(value.unwrap_or_default())?)),
             "--patch-with-stat" => (self.formats.patch, self.formats.stat) = (true, true),
             "--patch-with-raw" => (self.formats.patch, self.formats.raw) = (true, true),
@@ -155,7 +173,10 @@ impl Options {
             "--minimal" => self.comparison.algorithm = Algorithm::MyersMinimal,
             "--histogram" => return unsupported("--histogram"),
             "--patience" => return unsupported("--patience"),
-            "--diff-algorithm" => self.comparison.algorithm = algorithm(&value.map_or_else(|| rest.next().unwrap_or_default(), str::to_owned))?,
+            "--diff-algorithm" => {
+                self.comparison.algorithm =
+                    algorithm(&value.map_or_else(|| rest.next().unwrap_or_default(), str::to_owned))?
+            }
             "--indent-heuristic" => self.comparison.indent_heuristic = true,
             "--no-indent-heuristic" => self.comparison.indent_heuristic = false,
             "--quiet" => (self.quiet, self.exit_code) = (true, true),
@@ -166,13 +187,22 @@ impl Options {
             "--diff-filter" => self.filter = Some(value.map_or_else(|| rest.next().unwrap_or_default(), str::to_owned)),
             "--relative" if value.is_some() || !repo.prefix.is_empty() => return unsupported("--relative"),
             "--relative" | "--no-relative" => {}
-            "--no-color" | "--no-ext-diff" | "--no-textconv" | "--no-color-moved" | "--ext-diff" | "--textconv" | "--no-rename-empty" | "--ignore-submodules" => {}
+            "--no-color"
+            | "--no-ext-diff"
+            | "--no-textconv"
+            | "--no-color-moved"
+            | "--ext-diff"
+            | "--textconv"
+            | "--no-rename-empty"
+            | "--ignore-submodules" => {}
             "--color" => match value {
                 Some("never" | "auto") => {}
                 _ => return unsupported("--color"),
             },
             "--submodule" if value == Some("short") => {}
-            "--unified" => self.set_context(value.map_or_else(|| rest.next().unwrap_or_default(), str::to_owned).as_str())?,
+            "--unified" => {
+                self.set_context(value.map_or_else(|| rest.next().unwrap_or_default(), str::to_owned).as_str())?
+            }
             "-U" => {
                 let value = rest.next().unwrap_or_default();
                 self.set_context(&value)?;
@@ -181,17 +211,57 @@ impl Options {
                 let text = rest.next().unwrap_or_default();
                 self.set_pickaxe(name, &text)?;
             }
-            "-C" | "--find-copies" | "--find-copies-harder" | "-B" | "--break-rewrites" | "--word-diff" | "--color-words" | "--word-diff-regex" | "-W"
-            | "--function-context" | "--ignore-blank-lines" | "-I" | "--ignore-matching-lines" | "--inter-hunk-context" | "--check" | "--ws-error-highlight"
-            | "--binary" | "--dirstat" | "--dirstat-by-file" | "--cumulative" | "-X" | "--compact-summary" | "--color-moved" | "--submodule" | "--line-prefix"
-            | "-O" | "--skip-to" | "--rotate-to" | "--find-object" | "--pickaxe-all" | "--pickaxe-regex" | "--anchored" | "-D" | "--irreversible-delete"
-            | "-l" | "--output" | "--ita-invisible-in-index" | "--output-indicator-new" | "--output-indicator-old" | "--output-indicator-context" => {
+            "-C"
+            | "--find-copies"
+            | "--find-copies-harder"
+            | "-B"
+            | "--break-rewrites"
+            | "--word-diff"
+            | "--color-words"
+            | "--word-diff-regex"
+            | "-W"
+            | "--function-context"
+            | "--ignore-blank-lines"
+            | "-I"
+            | "--ignore-matching-lines"
+            | "--inter-hunk-context"
+            | "--check"
+            | "--ws-error-highlight"
+            | "--binary"
+            | "--dirstat"
+            | "--dirstat-by-file"
+            | "--cumulative"
+            | "-X"
+            | "--compact-summary"
+            | "--color-moved"
+            | "--submodule"
+            | "--line-prefix"
+            | "-O"
+            | "--skip-to"
+            | "--rotate-to"
+            | "--find-object"
+            | "--pickaxe-all"
+            | "--pickaxe-regex"
+            | "--anchored"
+            | "-D"
+            | "--irreversible-delete"
+            | "-l"
+            | "--output"
+            | "--ita-invisible-in-index"
+            | "--output-indicator-new"
+            | "--output-indicator-old"
+            | "--output-indicator-context" => {
                 return unsupported(name);
             }
             short if short.starts_with("-U") && value.is_none() => self.set_context(&short[2..])?,
             short if short.starts_with("-M") && short.len() > 2 => self.set_renames(Some(score(&short[2..])?)),
-            short if (short.starts_with("-S") || short.starts_with("-G")) && short.len() > 2 => self.set_pickaxe(&argument[..2], &argument[2..])?,
-            short if ["-C", "-B", "-X", "-O", "-l", "-I"].iter().any(|known| short.starts_with(known)) && !short.starts_with("--") => {
+            short if (short.starts_with("-S") || short.starts_with("-G")) && short.len() > 2 => {
+                self.set_pickaxe(&argument[..2], &argument[2..])?
+            }
+            short
+                if ["-C", "-B", "-X", "-O", "-l", "-I"].iter().any(|known| short.starts_with(known))
+                    && !short.starts_with("--") =>
+            {
                 return unsupported(&short[..2]);
             }
             _ => return Ok(false),
@@ -200,7 +270,12 @@ impl Options {
     }
 
     fn set_context(&mut self, value: &str) -> Outcome {
-        self.context = value.parse().map_err(|_| Failure::Error("option `unified' expects a non-negative integer value with an optional k/m/g suffix".into(), 129))?;
+        self.context = value.parse().map_err(|_| {
+            Failure::Error(
+                "option `unified' expects a non-negative integer value with an optional k/m/g suffix".into(),
+                129,
+            )
+        })?;
         self.formats.patch = true;
         Ok(())
     }

@@ -49,19 +49,25 @@ pub(crate) fn prepare(reader: &Reader<'_>, mut pairs: Vec<Pair>, options: &Optio
     }
     if let Some(filter) = &options.filter {
         let included: Vec<char> = filter.chars().filter(char::is_ascii_uppercase).collect();
-        let excluded: Vec<char> = filter.chars().filter(char::is_ascii_lowercase).map(|letter| letter.to_ascii_uppercase()).collect();
+        let excluded: Vec<char> =
+            filter.chars().filter(char::is_ascii_lowercase).map(|letter| letter.to_ascii_uppercase()).collect();
         pairs.retain(|pair| {
             let letter = pair.letter();
             (included.iter().all(|letter| *letter == '*') || included.contains(&letter)) && !excluded.contains(&letter)
         });
     }
-    if options.comparison.space != lines::Space::Exact && !options.formats.raw && !options.formats.name_only && !options.formats.name_status {
+    if options.comparison.space != lines::Space::Exact
+        && !options.formats.raw
+        && !options.formats.name_only
+        && !options.formats.name_status
+    {
         // What differs in ignored white space only does not differ.
         let mut kept = Vec::new();
         for pair in pairs {
             let changed = pair.unmerged || pair.renamed.is_some() || pair.old.mode != pair.new.mode || {
                 let (old, new) = (reader.content(&pair.old)?, reader.content(&pair.new)?);
-                !lines::changes(&lines::split(&old), &lines::split(&new), options.comparison).is_empty() || reader.converter.is_binary(&pair.new.path, &new)?
+                !lines::changes(&lines::split(&old), &lines::split(&new), options.comparison).is_empty()
+                    || reader.converter.is_binary(&pair.new.path, &new)?
             };
             if changed {
                 kept.push(pair);
@@ -82,13 +88,24 @@ fn touches(reader: &Reader<'_>, pair: &Pair, pickaxe: &Pickaxe, options: &Option
             }
             let (old, new) = (lines::split(&old), lines::split(&new));
             let changes = lines::changes(&old, &new, options.comparison);
-            Ok(changes.iter().any(|change| old[change.old.clone()].iter().chain(&new[change.new.clone()]).any(|line| regex.is_match(line.strip_suffix(b"\n").unwrap_or(line)))))
+            Ok(changes.iter().any(|change| {
+                old[change.old.clone()]
+                    .iter()
+                    .chain(&new[change.new.clone()])
+                    .any(|line| regex.is_match(line.strip_suffix(b"\n").unwrap_or(line)))
+            }))
         }
     }
 }
 
 /// Prints what differs. Formats come in git's order, patches behind an empty line when something was printed before.
-pub(crate) fn print(reader: &Reader<'_>, pairs: &[Pair], options: &Options, sides: Sides, out: &mut impl Write) -> Outcome {
+pub(crate) fn print(
+    reader: &Reader<'_>,
+    pairs: &[Pair],
+    options: &Options,
+    sides: Sides,
+    out: &mut impl Write,
+) -> Outcome {
     let formats = options.formats;
     if formats.none || pairs.is_empty() {
         return Ok(());

@@ -16,7 +16,13 @@ pub(crate) struct Prefixes {
     pub(crate) new: String,
 }
 
-pub(crate) fn write(reader: &Reader<'_>, pairs: &[Pair], options: &Options, prefixes: &Prefixes, out: &mut impl Write) -> Outcome {
+pub(crate) fn write(
+    reader: &Reader<'_>,
+    pairs: &[Pair],
+    options: &Options,
+    prefixes: &Prefixes,
+    out: &mut impl Write,
+) -> Outcome {
     // As git: files in conflict come first.
     let (conflicts, others): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.versions.is_some());
     for pair in conflicts.into_iter().chain(others) {
@@ -90,7 +96,9 @@ fn one(reader: &Reader<'_>, pair: &Pair, options: &Options, prefixes: &Prefixes,
     }
     let (old, new) = (reader.content(&pair.old)?, reader.content(&pair.new)?);
     let (old_label, new_label) = (label(&pair.old, &old_name), label(&pair.new, &new_name));
-    let binary = |side: &Side, content: &[u8]| -> Outcome<bool> { Ok(side.mode != tree::SUBMODULE && reader.converter.is_binary(&side.path, content)?) };
+    let binary = |side: &Side, content: &[u8]| -> Outcome<bool> {
+        Ok(side.mode != tree::SUBMODULE && reader.converter.is_binary(&side.path, content)?)
+    };
     if !options.text && (binary(&pair.old, &old)? || binary(&pair.new, &new)?) {
         out.write_all(&header)?;
         writeln!(out, "Binary files {} and {} differ", old_label.trim_end().as_bstr(), new_label.trim_end().as_bstr())?;
@@ -113,7 +121,8 @@ fn one(reader: &Reader<'_>, pair: &Pair, options: &Options, prefixes: &Prefixes,
         let (first, last) = (&group[0], &group[group.len() - 1]);
         let before = options.context.min(first.old.start);
         let after = options.context.min(old_lines.len() - last.old.end);
-        let (old_range, new_range) = (first.old.start - before..last.old.end + after, first.new.start - before..last.new.end + after);
+        let (old_range, new_range) =
+            (first.old.start - before..last.old.end + after, first.new.start - before..last.new.end + after);
         let from = old_range.start.checked_sub(1);
         if let Some(found) = finder.above(&old_lines, from, previous) {
             function = found;

@@ -203,7 +203,8 @@ fn similarity(reader: &Reader<'_>, source: &mut Source, target: &mut Target, min
     if most * (MAX_SCORE - minimum) < (most - least) * MAX_SCORE || other.size == 0 {
         return Ok(0);
     }
-    let copied: u64 = one.bytes.iter().map(|(hash, count)| (*count).min(other.bytes.get(hash).copied().unwrap_or_default())).sum();
+    let copied: u64 =
+        one.bytes.iter().map(|(hash, count)| (*count).min(other.bytes.get(hash).copied().unwrap_or_default())).sum();
     Ok(copied * MAX_SCORE / most)
 }
 

@@ -26,7 +26,11 @@ pub(crate) fn count(reader: &Reader<'_>, pairs: &[Pair], options: &Options) -> O
 }
 
 fn one(reader: &Reader<'_>, pair: &Pair, options: &Options) -> Outcome<File> {
-    let name = if pair.renamed.is_some() { renamed_name(pair, options.quote_path) } else { quote::path(&pair.new.path, options.quote_path) };
+    let name = if pair.renamed.is_some() {
+        renamed_name(pair, options.quote_path)
+    } else {
+        quote::path(&pair.new.path, options.quote_path)
+    };
     let mut file = File {
         name,
         added: 0,
@@ -36,11 +40,14 @@ fn one(reader: &Reader<'_>, pair: &Pair, options: &Options) -> Outcome<File> {
         paths: (pair.old.path.clone(), pair.new.path.clone()),
         renamed: pair.renamed.is_some(),
     };
-    if pair.unmerged || (pair.old.exists() && pair.new.exists() && pair.old.id.is_some() && pair.old.id == pair.new.id) {
+    if pair.unmerged || (pair.old.exists() && pair.new.exists() && pair.old.id.is_some() && pair.old.id == pair.new.id)
+    {
         return Ok(file);
     }
     let (old, new) = (reader.content(&pair.old)?, reader.content(&pair.new)?);
-    if !options.text && (reader.converter.is_binary(&pair.old.path, &old)? || reader.converter.is_binary(&pair.new.path, &new)?) {
+    if !options.text
+        && (reader.converter.is_binary(&pair.old.path, &old)? || reader.converter.is_binary(&pair.new.path, &new)?)
+    {
         file.binary = true;
         if old != new {
             (file.added, file.deleted) = (new.len(), old.len());

@@ -9,13 +9,25 @@ use gix_hash::ObjectId;
 use std::cmp::Ordering;
 
 /// The files that differ between two trees; `None` is an empty one.
-pub(crate) fn diff(repo: &Repository, old: Option<ObjectId>, new: Option<ObjectId>, paths: &Pathspec) -> Outcome<Vec<Pair>> {
+pub(crate) fn diff(
+    repo: &Repository,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+    paths: &Pathspec,
+) -> Outcome<Vec<Pair>> {
     let mut pairs = Vec::new();
     descend(repo, old, new, paths, &mut Vec::new(), &mut pairs)?;
     Ok(pairs)
 }
 
-fn descend(repo: &Repository, old: Option<ObjectId>, new: Option<ObjectId>, paths: &Pathspec, prefix: &mut Vec<u8>, pairs: &mut Vec<Pair>) -> Outcome {
+fn descend(
+    repo: &Repository,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+    paths: &Pathspec,
+    prefix: &mut Vec<u8>,
+    pairs: &mut Vec<Pair>,
+) -> Outcome {
     if old == new {
         return Ok(());
     }
@@ -34,7 +46,9 @@ fn descend(repo: &Repository, old: Option<ObjectId>, new: Option<ObjectId>, path
         match (a, b) {
             (Some(a), Some(b)) if (a.id, a.mode) == (b.id, b.mode) => {}
             // Sorted alike, so both are directories or none is.
-            (Some(a), Some(b)) if a.is_directory() == b.is_directory() => one(repo, Some(a), Some(b), paths, prefix, pairs)?,
+            (Some(a), Some(b)) if a.is_directory() == b.is_directory() => {
+                one(repo, Some(a), Some(b), paths, prefix, pairs)?
+            }
             (a, b) => {
                 one(repo, a, None, paths, prefix, pairs)?;
                 one(repo, None, b, paths, prefix, pairs)?;
@@ -43,7 +57,14 @@ fn descend(repo: &Repository, old: Option<ObjectId>, new: Option<ObjectId>, path
     }
 }
 
-fn one(repo: &Repository, old: Option<&Entry>, new: Option<&Entry>, paths: &Pathspec, prefix: &mut Vec<u8>, pairs: &mut Vec<Pair>) -> Outcome {
+fn one(
+    repo: &Repository,
+    old: Option<&Entry>,
+    new: Option<&Entry>,
+    paths: &Pathspec,
+    prefix: &mut Vec<u8>,
+    pairs: &mut Vec<Pair>,
+) -> Outcome {
     let Some(entry) = old.or(new) else { return Ok(()) };
     let length = prefix.len();
     prefix.extend_from_slice(&entry.name);
@@ -53,7 +74,9 @@ fn one(repo: &Repository, old: Option<&Entry>, new: Option<&Entry>, paths: &Path
             descend(repo, old.map(|entry| entry.id), new.map(|entry| entry.id), paths, prefix, pairs)?;
         }
     } else if paths.matches(prefix) {
-        let side = |entry: Option<&Entry>| entry.map_or_else(|| Side::absent(prefix), |entry| Side::stored(prefix, entry.mode, entry.id));
+        let side = |entry: Option<&Entry>| {
+            entry.map_or_else(|| Side::absent(prefix), |entry| Side::stored(prefix, entry.mode, entry.id))
+        };
         pairs.push(Pair::new(side(old), side(new)));
     }
     prefix.truncate(length);

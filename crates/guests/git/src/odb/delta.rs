@@ -58,7 +58,8 @@ pub(super) fn apply(base: &[u8], delta: &[u8]) -> io::Result<Vec<u8>> {
             out.extend_from_slice(base.get(offset..end).ok_or(io::ErrorKind::InvalidData)?);
         } else {
             let length = usize::from(instruction);
-            let (new, rest) = reader.0.split_at_checked(length).filter(|_| length != 0).ok_or(io::ErrorKind::InvalidData)?;
+            let (new, rest) =
+                reader.0.split_at_checked(length).filter(|_| length != 0).ok_or(io::ErrorKind::InvalidData)?;
             out.extend_from_slice(new);
             reader.0 = rest;
         }

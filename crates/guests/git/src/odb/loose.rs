@@ -34,7 +34,8 @@ fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
     let mut chunk = vec![0; (packed.len() * 4).clamp(256, 1 << 20)];
     loop {
         let (read, written) = (position(inflate.total_in()), inflate.total_out());
-        let status = inflate.decompress(&packed[read..], &mut chunk, FlushDecompress::None).map_err(io::Error::other)?;
+        let status =
+            inflate.decompress(&packed[read..], &mut chunk, FlushDecompress::None).map_err(io::Error::other)?;
         let added = position(inflate.total_out() - written);
         out.extend_from_slice(&chunk[..added]);
         match status {

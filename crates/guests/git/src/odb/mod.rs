@@ -103,7 +103,10 @@ impl Odb {
             }
         }
         // Well known and never stored by some tools.
-        let empty = [(ObjectId::empty_tree(gix_hash::Kind::Sha1), Kind::Tree), (ObjectId::empty_blob(gix_hash::Kind::Sha1), Kind::Blob)];
+        let empty = [
+            (ObjectId::empty_tree(gix_hash::Kind::Sha1), Kind::Tree),
+            (ObjectId::empty_blob(gix_hash::Kind::Sha1), Kind::Blob),
+        ];
         Ok(empty.iter().find(|(known, _)| known == id).map(|(_, kind)| Object { kind: *kind, data: Rc::from([]) }))
     }
 
@@ -136,7 +139,11 @@ impl Odb {
     /// The object of this kind, an error when it is not there or another.
     pub(crate) fn get_kind(&self, id: &ObjectId, kind: Kind) -> Outcome<Rc<[u8]>> {
         let object = self.get(id)?;
-        if object.kind == kind { Ok(object.data) } else { Err(Failure::Fatal(format!("object {id} is a {}, not a {kind}", object.kind))) }
+        if object.kind == kind {
+            Ok(object.data)
+        } else {
+            Err(Failure::Fatal(format!("object {id} is a {}, not a {kind}", object.kind)))
+        }
     }
 
     /// Every object whose hexadecimal id begins with `prefix`, in the order of their ids.
@@ -158,7 +165,9 @@ impl Odb {
     fn loose_with_first_byte(&self, first: u8) -> Rc<Vec<ObjectId>> {
         let mut loose = self.loose.borrow_mut();
         let ids = loose.entry(first).or_insert_with(|| {
-            Rc::new(self.directories.iter().flat_map(|directory| loose::ids_with_first_byte(directory, first)).collect())
+            Rc::new(
+                self.directories.iter().flat_map(|directory| loose::ids_with_first_byte(directory, first)).collect(),
+            )
         });
         Rc::clone(ids)
     }

@@ -159,7 +159,8 @@ impl Pack {
                 let mut back = u64::from(byte & 0x7f);
                 while byte & 0x80 != 0 {
                     byte = next()?;
-                    back = back.checked_add(1).and_then(|back| back.checked_mul(128)).ok_or(io::ErrorKind::InvalidData)?;
+                    back =
+                        back.checked_add(1).and_then(|back| back.checked_mul(128)).ok_or(io::ErrorKind::InvalidData)?;
                     back += u64::from(byte & 0x7f);
                 }
                 Entry::OffsetDelta(back)

@@ -23,7 +23,13 @@ pub(crate) struct Decorations {
 
 impl Decorations {
     pub(crate) fn read(repo: &Repository, full: bool) -> Outcome<Self> {
-        let mut all = Self { branch: repo.refs.head_name(), head: repo.head_id(), full, grafted: repo.shallow().clone(), ..Self::default() };
+        let mut all = Self {
+            branch: repo.refs.head_name(),
+            head: repo.head_id(),
+            full,
+            grafted: repo.shallow().clone(),
+            ..Self::default()
+        };
         for (name, target) in repo.refs.below("refs/").into_iter().rev() {
             if !SHOWN.iter().any(|prefix| name.starts_with_str(prefix)) {
                 continue;
@@ -52,7 +58,9 @@ impl Decorations {
         let text = name.to_str_lossy();
         let (label, short) = match text.strip_prefix("refs/tags/") {
             Some(short) => ("tag: ", short),
-            None => ("", text.strip_prefix("refs/heads/").or_else(|| text.strip_prefix("refs/remotes/")).unwrap_or(&text)),
+            None => {
+                ("", text.strip_prefix("refs/heads/").or_else(|| text.strip_prefix("refs/remotes/")).unwrap_or(&text))
+            }
         };
         format!("{label}{}", if self.full { &text } else { short })
     }
@@ -75,7 +83,9 @@ impl Decorations {
                 None => shown.push("HEAD".to_owned()),
             }
         }
-        shown.extend(names.iter().filter(|name| !is_head || Some(*name) != self.branch.as_ref()).map(|name| self.shown(name)));
+        shown.extend(
+            names.iter().filter(|name| !is_head || Some(*name) != self.branch.as_ref()).map(|name| self.shown(name)),
+        );
         shown
     }
 }

@@ -25,7 +25,10 @@ pub(crate) enum Format {
     Fuller,
     Raw,
     /// Placeholders; whether each record ends in a line end (`tformat:`), or only stands between two (`format:`).
-    Written { text: String, terminated: bool },
+    Written {
+        text: String,
+        terminated: bool,
+    },
 }
 
 impl Format {
@@ -216,7 +219,9 @@ impl<'r> Printer<'r> {
                 person("Author:     ", &commit.author);
                 out.extend_from_slice(time("AuthorDate: ", &commit.author).as_bytes());
                 let who = self.shown(&commit.committer);
-                out.extend_from_slice(&[b"Commit:     ", who.name.as_slice(), b" <", who.email.as_slice(), b">\n"].concat());
+                out.extend_from_slice(
+                    &[b"Commit:     ", who.name.as_slice(), b" <", who.email.as_slice(), b">\n"].concat(),
+                );
                 out.extend_from_slice(time("CommitDate: ", &commit.committer).as_bytes());
             }
             Format::Full => {

@@ -165,7 +165,9 @@ fn one(printer: &Printer<'_>, text: &str, commit: &Commit, extra: &Extra) -> Out
         'N' => unsupported("the placeholder %N"),
         'w' if text.starts_with("w(") => unsupported("the placeholder %w"),
         '(' if text.starts_with("(trailers") => trailers(text, commit),
-        '(' if text.starts_with("(decorate") || text.starts_with("(describe") => unsupported(format_args!("the placeholder %{}", text.split([')', ':']).next().unwrap_or(text))),
+        '(' if text.starts_with("(decorate") || text.starts_with("(describe") => {
+            unsupported(format_args!("the placeholder %{}", text.split([')', ':']).next().unwrap_or(text)))
+        }
         _ => Ok(None),
     }
 }

@@ -92,7 +92,9 @@ fn relative_path(repo: &Repository, path: &str) -> String {
 
 fn in_index(repo: &Repository, text: &str) -> Outcome<ObjectId> {
     let (stage, path) = match text.split_at_checked(2) {
-        Some((stage, path)) if matches!(stage, "0:" | "1:" | "2:" | "3:") => (u32::from(stage.as_bytes()[0] - b'0'), path),
+        Some((stage, path)) if matches!(stage, "0:" | "1:" | "2:" | "3:") => {
+            (u32::from(stage.as_bytes()[0] - b'0'), path)
+        }
         _ => (0, text),
     };
     let full = relative_path(repo, path);
@@ -113,7 +115,10 @@ fn newest_with_message(repo: &Repository, tips: Vec<ObjectId>, pattern: &str) ->
         Some(pattern) => (pattern, false),
         None => (pattern.strip_prefix('!').filter(|rest| rest.starts_with('!')).unwrap_or(pattern), true),
     };
-    let regex = regex::bytes::RegexBuilder::new(pattern).multi_line(true).build().map_err(|_| Failure::Fatal(format!("invalid regex: {pattern}")))?;
+    let regex = regex::bytes::RegexBuilder::new(pattern)
+        .multi_line(true)
+        .build()
+        .map_err(|_| Failure::Fatal(format!("invalid regex: {pattern}")))?;
     let mut walk = super::walk::Walk::new(repo);
     for tip in tips {
         if let (id, Kind::Commit) = repo.peel(&tip)? {
@@ -265,9 +270,15 @@ fn reflog(repo: &Repository, name: &str, what: &str) -> Outcome<Option<ObjectId>
         },
     };
     let Some(log) = repo.refs.log(&full)?.filter(|log| !log.is_empty()) else {
-        return if what == "0" { Ok(repo.refs.resolve(&full).map(|resolved| resolved.id)) } else { fatal(format!("log for '{}' is empty", short(name))) };
+        return if what == "0" {
+            Ok(repo.refs.resolve(&full).map(|resolved| resolved.id))
+        } else {
+            fatal(format!("log for '{}' is empty", short(name)))
+        };
     };
-    if let Ok(number) = what.parse::<usize>().map_err(drop).and_then(|number| if what.len() < 9 { Ok(number) } else { Err(()) }) {
+    if let Ok(number) =
+        what.parse::<usize>().map_err(drop).and_then(|number| if what.len() < 9 { Ok(number) } else { Err(()) })
+    {
         if number == log.len()
             && let Some(old) = log.first().map(|entry| entry.old).filter(|id| !id.is_null())
         {
@@ -276,14 +287,21 @@ fn reflog(repo: &Repository, name: &str, what: &str) -> Outcome<Option<ObjectId>
         return match number.checked_add(1).and_then(|back| log.len().checked_sub(back)).and_then(|at| log.get(at)) {
             Some(entry) => Ok(Some(entry.new)),
             None => {
-                let shown = if name.is_empty() { full.strip_prefix(b"refs/heads/").unwrap_or(&full).to_str_lossy() } else { name.into() };
+                let shown = if name.is_empty() {
+                    full.strip_prefix(b"refs/heads/").unwrap_or(&full).to_str_lossy()
+                } else {
+                    name.into()
+                };
                 fatal(format!("log for '{shown}' only has {} entries", log.len()))
-            },
+            }
         };
     }
     let moment = date::parse(what, date::now());
     let at = log.iter().rposition(|entry| entry.who.seconds <= moment);
-    Ok(at.map_or_else(|| log.first().map(|entry| if entry.old.is_null() { entry.new } else { entry.old }), |at| Some(log[at].new)))
+    Ok(at.map_or_else(
+        || log.first().map(|entry| if entry.old.is_null() { entry.new } else { entry.old }),
+        |at| Some(log[at].new),
+    ))
 }
 
 fn short(name: &str) -> &str {

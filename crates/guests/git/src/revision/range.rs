@@ -1,8 +1,8 @@
 //! Arguments that mean commits and ranges of them, and where they end and paths begin.
 
+use super::ancestry;
 use super::names;
 use super::walk::Flags;
-use super::ancestry;
 use crate::failure::{Failure, Outcome, fatal};
 use crate::files;
 use crate::repository::Repository;
@@ -31,10 +31,17 @@ const NONE: Flags = Flags::none();
 /// What one argument means: `a`, `^a`, `a..b`, `a...b`, `a^@`, `a^!`, `a^-`. `None` when it names nothing. Under `negated` each
 /// counts the other way round.
 pub(crate) fn parse(repo: &Repository, argument: &str, negated: bool) -> Outcome<Option<Vec<Tip>>> {
-    let tip = |id, uninteresting: bool, left, name: &str| Tip { id, flags: flags(uninteresting != negated, left), name: name.to_owned() };
+    let tip = |id, uninteresting: bool, left, name: &str| Tip {
+        id,
+        flags: flags(uninteresting != negated, left),
+        name: name.to_owned(),
+    };
     if let Some((from, to)) = dots(argument, "...") {
         let (Some(one), Some(other)) = (committish(repo, from)?, committish(repo, to)?) else { return Ok(None) };
-        let mut tips: Vec<Tip> = ancestry::merge_bases(repo, &one, &[other])?.into_iter().map(|base| tip(base, true, false, argument)).collect();
+        let mut tips: Vec<Tip> = ancestry::merge_bases(repo, &one, &[other])?
+            .into_iter()
+            .map(|base| tip(base, true, false, argument))
+            .collect();
         tips.push(tip(one, false, true, from));
         tips.push(tip(other, false, false, to));
         return Ok(Some(tips));
@@ -112,7 +119,11 @@ pub(crate) fn divide(repo: &Repository, arguments: &[String], separated: Option<
         }
         match parse(repo, argument, negated) {
             Ok(Some(tips)) => {
-                if separated.is_none() && !argument.starts_with('^') && is_file(repo, argument) && !argument.contains("..") {
+                if separated.is_none()
+                    && !argument.starts_with('^')
+                    && is_file(repo, argument)
+                    && !argument.contains("..")
+                {
                     return fatal(format!(
                         "ambiguous argument '{argument}': both revision and filename\n\
                          Use '--' to separate paths from revisions, like this:\n\
@@ -165,7 +176,9 @@ fn special(repo: &Repository, argument: &str, negated: bool) -> Outcome<Option<V
         Ok(())
     };
     for (name, _) in repo.refs.below(prefix) {
-        let matches = |pattern: &String| gix_glob::wildmatch(pattern.as_str().into(), name.as_bstr(), gix_glob::wildmatch::Mode::empty());
+        let matches = |pattern: &String| {
+            gix_glob::wildmatch(pattern.as_str().into(), name.as_bstr(), gix_glob::wildmatch::Mode::empty())
+        };
         if pattern.as_ref().is_none_or(matches) {
             add(&name)?;
         }
@@ -185,5 +198,10 @@ fn looks_like_path(repo: &Repository, argument: &str) -> bool {
     if argument.starts_with('-') {
         return false;
     }
-    argument.starts_with(":(") || argument.starts_with(":!") || argument.starts_with(":^") || argument.starts_with(":/") || argument.contains(['*', '?', '[']) || is_file(repo, argument)
+    argument.starts_with(":(")
+        || argument.starts_with(":!")
+        || argument.starts_with(":^")
+        || argument.starts_with(":/")
+        || argument.contains(['*', '?', '['])
+        || is_file(repo, argument)
 }

@@ -18,11 +18,22 @@ pub(super) struct Simplified {
 }
 
 /// Whether the paths are the same in two trees; `None` is an empty one.
-pub(crate) fn same_in(repo: &Repository, paths: &Pathspec, one: Option<ObjectId>, other: Option<ObjectId>) -> Outcome<bool> {
+pub(crate) fn same_in(
+    repo: &Repository,
+    paths: &Pathspec,
+    one: Option<ObjectId>,
+    other: Option<ObjectId>,
+) -> Outcome<bool> {
     same_below(repo, paths, &mut Vec::new(), one, other)
 }
 
-fn same_below(repo: &Repository, paths: &Pathspec, prefix: &mut Vec<u8>, one: Option<ObjectId>, other: Option<ObjectId>) -> Outcome<bool> {
+fn same_below(
+    repo: &Repository,
+    paths: &Pathspec,
+    prefix: &mut Vec<u8>,
+    one: Option<ObjectId>,
+    other: Option<ObjectId>,
+) -> Outcome<bool> {
     if one == other {
         return Ok(true);
     }

@@ -39,7 +39,10 @@ pub(crate) fn of_name(repo: &Repository, name: &str, push: bool) -> Outcome<BStr
     let branch = if matches!(name, "" | "HEAD" | "@") {
         match repo.refs.head_name() {
             Some(head) if repo.refs.resolve(&head).is_none() => {
-                return fatal(format!("no such branch: '{}'", head.strip_prefix(b"refs/heads/").unwrap_or(&head).as_bstr()));
+                return fatal(format!(
+                    "no such branch: '{}'",
+                    head.strip_prefix(b"refs/heads/").unwrap_or(&head).as_bstr()
+                ));
             }
             Some(head) => head,
             None => return fatal("HEAD does not point to a branch"),
@@ -57,7 +60,9 @@ pub(crate) fn of_name(repo: &Repository, name: &str, push: bool) -> Outcome<BStr
     let found = if push { of_push(repo, short) } else { of_branch(repo, short) };
     match found {
         Some(full) => Ok(full),
-        None if repo.config.text(&format!("branch.{short}.merge")).is_none() => fatal(format!("no upstream configured for branch '{short}'")),
+        None if repo.config.text(&format!("branch.{short}.merge")).is_none() => {
+            fatal(format!("no upstream configured for branch '{short}'"))
+        }
         None => {
             let merge = repo.config.text(&format!("branch.{short}.merge")).unwrap_or_default();
             fatal(format!("upstream branch '{merge}' not stored as a remote-tracking branch"))
@@ -67,7 +72,11 @@ pub(crate) fn of_name(repo: &Repository, name: &str, push: bool) -> Outcome<BStr
 
 /// Where a push of the branch would go, as far as the configuration says it plainly.
 pub(crate) fn of_push(repo: &Repository, branch: &str) -> Option<BString> {
-    let remote = repo.config.text(&format!("branch.{branch}.pushremote")).or_else(|| repo.config.text("remote.pushdefault")).or_else(|| repo.config.text(&format!("branch.{branch}.remote")))?;
+    let remote = repo
+        .config
+        .text(&format!("branch.{branch}.pushremote"))
+        .or_else(|| repo.config.text("remote.pushdefault"))
+        .or_else(|| repo.config.text(&format!("branch.{branch}.remote")))?;
     match repo.config.text("push.default").as_deref() {
         Some("upstream" | "tracking") => of_branch(repo, branch),
         Some("nothing") => None,

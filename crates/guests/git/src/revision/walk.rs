@@ -97,7 +97,15 @@ impl<'r> Walk<'r> {
     }
 
     pub(crate) fn with(repo: &'r Repository, limits: Limits) -> Self {
-        Self { repo, limits, queue: BinaryHeap::new(), flags: HashMap::new(), parents: HashMap::new(), pushed: 0, listed: None }
+        Self {
+            repo,
+            limits,
+            queue: BinaryHeap::new(),
+            flags: HashMap::new(),
+            parents: HashMap::new(),
+            pushed: 0,
+            listed: None,
+        }
     }
 
     /// Starts at this commit, too.
@@ -208,7 +216,8 @@ impl<'r> Walk<'r> {
                 let flags = self.flags_of(id);
                 !flags.uninteresting || flags.bottom
             };
-            let simplified = simplify::against_parents(self.repo, &self.limits.paths, &node, self.limits.first_parent, relevant)?;
+            let simplified =
+                simplify::against_parents(self.repo, &self.limits.paths, &node, self.limits.first_parent, relevant)?;
             self.flags.entry(*id).or_default().same = simplified.same;
             parents = Rc::new(simplified.parents);
             self.parents.insert(*id, Rc::clone(&parents));

@@ -111,7 +111,9 @@ impl<'r> Stack<'r> {
             lists.push((0, self.list(b"//user", &files::path(user))));
         }
         if let Some(root) = &self.repo.work_tree {
-            let mut ends: Vec<usize> = std::iter::once(0).chain(path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1)).collect();
+            let mut ends: Vec<usize> = std::iter::once(0)
+                .chain(path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1))
+                .collect();
             ends.sort_unstable();
             for end in ends {
                 let directory = &path[..end];
@@ -130,7 +132,8 @@ impl<'r> Stack<'r> {
             let below = path[*start..].as_bstr();
             let name = below.rfind_byte(b'/').map(|at| at + 1);
             for (pattern, assignments) in &list.lines {
-                if pattern.matches_repo_relative_path(below, name, Some(false), self.case, Mode::NO_MATCH_SLASH_LITERAL) {
+                if pattern.matches_repo_relative_path(below, name, Some(false), self.case, Mode::NO_MATCH_SLASH_LITERAL)
+                {
                     for (name, value) in assignments {
                         found.set(name, value, &macros);
                     }

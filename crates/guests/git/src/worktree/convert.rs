@@ -75,7 +75,9 @@ impl<'r> Converter<'r> {
 
     /// Says once for each filter that is configured that it is not run.
     fn report_filter(&self, driver: &str) {
-        let configured = ["clean", "process"].iter().any(|what| self.repo.config.string(&format!("filter.{driver}.{what}")).is_some());
+        let configured = ["clean", "process"]
+            .iter()
+            .any(|what| self.repo.config.string(&format!("filter.{driver}.{what}")).is_some());
         if configured && self.reported.borrow_mut().insert(driver.to_owned()) {
             eprintln!("skillgate: git: the filter '{driver}' is not run");
         }
@@ -87,7 +89,11 @@ impl<'r> Converter<'r> {
             text => text,
         };
         let guesses = || {
-            let converts = self.repo.config.string("core.autocrlf").is_some_and(|value| value == "input" || crate::config::boolean(value) == Some(true));
+            let converts = self
+                .repo
+                .config
+                .string("core.autocrlf")
+                .is_some_and(|value| value == "input" || crate::config::boolean(value) == Some(true));
             if converts { Ends::Guessed } else { Ends::Kept }
         };
         match text {
@@ -95,7 +101,11 @@ impl<'r> Converter<'r> {
             Value::Unset => Ends::Kept,
             Value::Text(text) if text == "auto" => Ends::Guessed,
             Value::Text(text) if text == "input" => Ends::Text,
-            Value::Text(_) | Value::Unspecified if attributes.get("eol").text().is_some_and(|eol| eol == "lf" || eol == "crlf") => Ends::Text,
+            Value::Text(_) | Value::Unspecified
+                if attributes.get("eol").text().is_some_and(|eol| eol == "lf" || eol == "crlf") =>
+            {
+                Ends::Text
+            }
             Value::Text(_) | Value::Unspecified => guesses(),
         }
     }
@@ -104,7 +114,11 @@ impl<'r> Converter<'r> {
     fn is_stored_with_returns(&self, path: &[u8]) -> Outcome<bool> {
         if self.index.get().is_none() {
             let index = Index::open(self.repo)?;
-            let entries = index.entries().filter(|entry| matches!(entry.stage, 0 | 2)).map(|entry| (entry.path.into(), entry.id)).collect();
+            let entries = index
+                .entries()
+                .filter(|entry| matches!(entry.stage, 0 | 2))
+                .map(|entry| (entry.path.into(), entry.id))
+                .collect();
             let _ = self.index.set(entries);
         }
         let Some(id) = self.index.get().and_then(|index| index.get(path.as_bstr())) else { return Ok(false) };

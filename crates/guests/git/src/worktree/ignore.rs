@@ -70,7 +70,12 @@ impl<'r> Ignores<'r> {
         for end in std::iter::once(0).chain(ends).collect::<Vec<_>>().into_iter().rev() {
             let directory = &path[..end];
             let source = [directory, b".gitignore"].concat();
-            lists.extend(self.list(directory, end, source.into(), &self.root.join(files::path(directory)).join(".gitignore")));
+            lists.extend(self.list(
+                directory,
+                end,
+                source.into(),
+                &self.root.join(files::path(directory)).join(".gitignore"),
+            ));
         }
         let info = self.repo.common_dir.join("info/exclude");
         let shown = info.strip_prefix(&self.root).unwrap_or(&info);
@@ -80,7 +85,9 @@ impl<'r> Ignores<'r> {
                 Some(rest) => PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(rest),
                 None => PathBuf::from(path),
             }),
-            None => std::env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join(".config/git/ignore")),
+            None => std::env::var_os("HOME")
+                .filter(|home| !home.is_empty())
+                .map(|home| PathBuf::from(home).join(".config/git/ignore")),
         };
         if let Some(user) = user {
             lists.extend(self.list(b"//user", 0, files::bytes(&user), &user));
@@ -94,7 +101,13 @@ impl<'r> Ignores<'r> {
             let below = path[list.start..].as_bstr();
             let name = below.rfind_byte(b'/').map(|at| at + 1);
             let found = list.patterns.iter().rev().find(|(pattern, _)| {
-                pattern.matches_repo_relative_path(below, name, Some(is_directory), self.case, Mode::NO_MATCH_SLASH_LITERAL)
+                pattern.matches_repo_relative_path(
+                    below,
+                    name,
+                    Some(is_directory),
+                    self.case,
+                    Mode::NO_MATCH_SLASH_LITERAL,
+                )
             });
             if let Some((pattern, line)) = found {
                 return Some(Match {

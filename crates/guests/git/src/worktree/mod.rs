@@ -23,7 +23,9 @@ pub(crate) enum State {
     Clean,
     Deleted,
     /// Another content or mode, with the mode it has now.
-    Changed { mode: u32 },
+    Changed {
+        mode: u32,
+    },
 }
 
 type Listing = HashMap<BString, Status>;
@@ -66,7 +68,11 @@ impl<'r> Worktree<'r> {
             self.listings.borrow_mut().insert(directory.into(), listing);
         }
         let listings = self.listings.borrow();
-        Ok(listings.get(directory.as_bstr()).and_then(Option::as_ref).and_then(|listing| listing.get(name.as_bstr())).copied())
+        Ok(listings
+            .get(directory.as_bstr())
+            .and_then(Option::as_ref)
+            .and_then(|listing| listing.get(name.as_bstr()))
+            .copied())
     }
 
     fn list(&self, directory: &[u8]) -> Outcome<Option<Listing>> {
@@ -88,7 +94,9 @@ impl<'r> Worktree<'r> {
     fn mode(&self, entry: &Entry<'_>, status: &Status) -> Option<u32> {
         match status.kind {
             Kind::File if !self.symlinks && entry.mode == tree::LINK => Some(tree::LINK),
-            Kind::File if !self.trust_mode => Some(if matches!(entry.mode, tree::FILE | tree::EXECUTABLE) { entry.mode } else { tree::FILE }),
+            Kind::File if !self.trust_mode => {
+                Some(if matches!(entry.mode, tree::FILE | tree::EXECUTABLE) { entry.mode } else { tree::FILE })
+            }
             Kind::File if status.executable => Some(tree::EXECUTABLE),
             Kind::File => Some(tree::FILE),
             Kind::Link => Some(tree::LINK),

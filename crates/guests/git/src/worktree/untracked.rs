@@ -53,7 +53,13 @@ struct Holds {
     ignored: bool,
 }
 
-pub(crate) fn find(repo: &Repository, root: &Path, index: &Index, ignores: &Ignores<'_>, wanted: &Wanted<'_>) -> Outcome<Found> {
+pub(crate) fn find(
+    repo: &Repository,
+    root: &Path,
+    index: &Index,
+    ignores: &Ignores<'_>,
+    wanted: &Wanted<'_>,
+) -> Outcome<Found> {
     let walk = Walk { root: root.to_owned(), git_dir: repo.git_dir.clone(), index, ignores, wanted: wanted.clone() };
     let mut found = Found::default();
     walk.tracked_directory(b"", &mut found)?;

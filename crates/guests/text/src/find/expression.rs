@@ -16,15 +16,28 @@ pub(super) enum Expression {
     Comma(Vec<Expression>),
     Not(Box<Expression>),
     Always(bool),
-    Name { pattern: Vec<u8>, fold_case: bool },
-    Path { pattern: Vec<u8>, fold_case: bool },
+    Name {
+        pattern: Vec<u8>,
+        fold_case: bool,
+    },
+    Path {
+        pattern: Vec<u8>,
+        fold_case: bool,
+    },
     Kind(Vec<Kind>),
-    Size { count: Number, unit: u64 },
+    Size {
+        count: Number,
+        unit: u64,
+    },
     Empty,
     /// Changed later than this moment.
     NewerThan(SystemTime),
     /// Age in units of so many seconds, counted from the start of the command.
-    Age { count: Number, unit: u64, now: SystemTime },
+    Age {
+        count: Number,
+        unit: u64,
+        now: SystemTime,
+    },
     Print,
     Print0,
     Printf(Format),

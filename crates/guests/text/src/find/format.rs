@@ -14,7 +14,13 @@ pub(super) struct Format {
 enum Piece {
     Text(Vec<u8>),
     /// A directive with its flags and width, such as `-10`.
-    Directive { letter: u8, left: bool, zero: bool, width: usize, precision: Option<usize> },
+    Directive {
+        letter: u8,
+        left: bool,
+        zero: bool,
+        width: usize,
+        precision: Option<usize>,
+    },
     /// `%T@`.
     Modified,
     /// `\c`: nothing is printed after it.

@@ -29,8 +29,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 pub(super) fn parse(arguments: &[Vec<u8>]) -> Parsed<Request> {
-    let mut settings =
-        Settings { max_depth: usize::MAX, min_depth: 0, depth_first: false, links: Links::None };
+    let mut settings = Settings { max_depth: usize::MAX, min_depth: 0, depth_first: false, links: Links::None };
     let mut at = 0;
     while let Some(option) = arguments.get(at) {
         match option.as_slice() {
@@ -239,7 +238,12 @@ impl<'w> Parser<'w> {
                 Expression::Always(true)
             }
             // A sandbox shows one file system, and warnings are for terminals.
-            b"-mount" | b"-xdev" | b"-noleaf" | b"-warn" | b"-nowarn" | b"-ignore_readdir_race"
+            b"-mount"
+            | b"-xdev"
+            | b"-noleaf"
+            | b"-warn"
+            | b"-nowarn"
+            | b"-ignore_readdir_race"
             | b"-noignore_readdir_race" => Expression::Always(true),
             word if KNOWN_TO_GNU.contains(&text(word).as_str()) => return Err(Refusal::Unsupported(text(word))),
             word if word.starts_with(b"-newer") => return Err(Refusal::Unsupported(text(word))),
@@ -249,16 +253,20 @@ impl<'w> Parser<'w> {
 
     fn level(&mut self, option: &[u8]) -> Parsed<usize> {
         let value = self.value(option)?;
-        std::str::from_utf8(value).ok().filter(|value| value.bytes().all(|byte| byte.is_ascii_digit())).and_then(|value| value.parse().ok()).map_or_else(
-            || {
-                wrong(format!(
-                    "Expected a positive decimal integer argument to {}, but got ‘{}’",
-                    text(option),
-                    text(value)
-                ))
-            },
-            Ok,
-        )
+        std::str::from_utf8(value)
+            .ok()
+            .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
+            .and_then(|value| value.parse().ok())
+            .map_or_else(
+                || {
+                    wrong(format!(
+                        "Expected a positive decimal integer argument to {}, but got ‘{}’",
+                        text(option),
+                        text(value)
+                    ))
+                },
+                Ok,
+            )
     }
 
     fn size(&mut self) -> Parsed<Expression> {
@@ -323,9 +331,48 @@ fn kinds(value: &[u8]) -> Parsed<Vec<Kind>> {
 
 /// What GNU's find has beyond this one.
 const KNOWN_TO_GNU: &[&str] = &[
-    "-amin", "-anewer", "-atime", "-cmin", "-cnewer", "-context", "-ctime", "-daystart", "-delete", "-exec", "-execdir",
-    "-executable", "-files0-from", "-fls", "-fprint", "-fprint0", "-fprintf", "-fstype", "-gid", "-group", "-help",
-    "--help", "-ilname", "-inum", "-iregex", "-links", "-lname", "-ls", "-nogroup", "-nouser", "-ok", "-okdir", "-perm",
-    "-readable", "-regex", "-regextype", "-samefile", "-uid", "-used", "-user", "-version", "--version", "-writable",
+    "-amin",
+    "-anewer",
+    "-atime",
+    "-cmin",
+    "-cnewer",
+    "-context",
+    "-ctime",
+    "-daystart",
+    "-delete",
+    "-exec",
+    "-execdir",
+    "-executable",
+    "-files0-from",
+    "-fls",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-fstype",
+    "-gid",
+    "-group",
+    "-help",
+    "--help",
+    "-ilname",
+    "-inum",
+    "-iregex",
+    "-links",
+    "-lname",
+    "-ls",
+    "-nogroup",
+    "-nouser",
+    "-ok",
+    "-okdir",
+    "-perm",
+    "-readable",
+    "-regex",
+    "-regextype",
+    "-samefile",
+    "-uid",
+    "-used",
+    "-user",
+    "-version",
+    "--version",
+    "-writable",
     "-xtype",
 ];

@@ -60,7 +60,11 @@ impl Walk<'_, '_> {
     fn root(&mut self, root: &[u8]) {
         let path = output::path(root);
         let follow = self.request.settings.links != Links::None;
-        let found = if follow { fs::metadata(&path).or_else(|_| fs::symlink_metadata(&path)) } else { fs::symlink_metadata(&path) };
+        let found = if follow {
+            fs::metadata(&path).or_else(|_| fs::symlink_metadata(&path))
+        } else {
+            fs::symlink_metadata(&path)
+        };
         match found {
             Ok(metadata) => self.visit(root, root, 0, metadata.file_type(), follow),
             Err(error) => self.complain(root, &error),
@@ -136,7 +140,11 @@ impl Walk<'_, '_> {
                         child.push(b'/');
                     }
                     child.extend_from_slice(entry.file_name().as_encoded_bytes());
-                    let followed = if follows { fs::metadata(entry.path()).map(|metadata| metadata.file_type()).ok() } else { None };
+                    let followed = if follows {
+                        fs::metadata(entry.path()).map(|metadata| metadata.file_type()).ok()
+                    } else {
+                        None
+                    };
                     match followed.map_or_else(|| entry.file_type(), Ok) {
                         Ok(file_type) => self.visit(&child, root, depth + 1, file_type, follows),
                         Err(error) => self.complain(&child, &error),

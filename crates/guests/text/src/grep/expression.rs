@@ -200,7 +200,7 @@ impl Reader<'_> {
                 self.atom(r"\{");
                 return Ok(());
             }
-            return wrong("Unmatched { or \\{");
+            return wrong("Unmatched \\{");
         };
         let (least, most) = inside.split_once(',').map_or((inside, None), |(least, most)| (least, Some(most)));
         let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -287,9 +287,8 @@ impl Reader<'_> {
     }
 }
 
-const CLASSES: &[&str] = &[
-    "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
-];
+const CLASSES: &[&str] =
+    &["alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"];
 
 /// A class in the regex crates' syntax, which knows the POSIX names for ASCII only.
 fn class_of(class: &str) -> &'static str {
@@ -393,7 +392,7 @@ mod tests {
             ("[a", Syntax::Basic, BRACKET),
             ("a\\", Syntax::Basic, "Trailing backslash"),
             ("[z-a]", Syntax::Basic, "Invalid range end"),
-            ("a\\{2", Syntax::Basic, "Unmatched { or \\{"),
+            ("a\\{2", Syntax::Basic, "Unmatched \\{"),
             ("[[:no:]]", Syntax::Basic, "Invalid character class name"),
         ] {
             assert_eq!(translate(pattern, syntax), wrong(expected), "{pattern}");

@@ -16,8 +16,14 @@ const MAX_DEPTH: usize = 2048;
 
 /// Searches everything and gives the status.
 pub(super) fn search(own: &str, request: &Request, matcher: &Matcher, output: &mut Output) -> i32 {
-    let mut search =
-        Search { own, request, matcher, printer: Printer::new(&request.layout, output), selected: false, trouble: false };
+    let mut search = Search {
+        own,
+        request,
+        matcher,
+        printer: Printer::new(&request.layout, output),
+        selected: false,
+        trouble: false,
+    };
     if request.files.is_empty() && request.recursion == Recursion::None {
         search.standard_input();
     } else if request.files.is_empty() {

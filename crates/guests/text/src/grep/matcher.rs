@@ -38,7 +38,8 @@ impl Matcher {
             return Ok(Self { regex: None, longest: None, invert: matching.invert });
         }
         let text = alternatives.join("|");
-        let options = syntax::Config::new().case_insensitive(matching.fold_case).utf8(false).dot_matches_new_line(false);
+        let options =
+            syntax::Config::new().case_insensitive(matching.fold_case).utf8(false).dot_matches_new_line(false);
         let too_big = |_| ExpressionError::Wrong("Regular expression too big".to_owned());
         let regex = meta::Builder::new()
             .syntax(options)
@@ -48,7 +49,12 @@ impl Matcher {
         let longest = hybrid::dfa::Builder::new()
             .syntax(options)
             .thompson(thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED)).utf8(false))
-            .configure(hybrid::dfa::Config::new().match_kind(MatchKind::All).skip_cache_capacity_check(true).unicode_word_boundary(true))
+            .configure(
+                hybrid::dfa::Config::new()
+                    .match_kind(MatchKind::All)
+                    .skip_cache_capacity_check(true)
+                    .unicode_word_boundary(true),
+            )
             .build(&text)
             .ok();
         let longest = longest.map(|dfa| {

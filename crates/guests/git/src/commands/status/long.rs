@@ -24,8 +24,20 @@ pub(super) fn print(repo: &Repository, status: &Status, index: &Index, out: &mut
     printed.staged(out)?;
     printed.unmerged(out)?;
     printed.unstaged(out)?;
-    printed.others("Untracked files", "add", &status.found.untracked, status.options.untracked != Untracked::No, out)?;
-    printed.others("Ignored files", "add -f", &status.found.ignored, status.options.ignored != super::Ignored::No, out)?;
+    printed.others(
+        "Untracked files",
+        "add",
+        &status.found.untracked,
+        status.options.untracked != Untracked::No,
+        out,
+    )?;
+    printed.others(
+        "Ignored files",
+        "add -f",
+        &status.found.ignored,
+        status.options.ignored != super::Ignored::No,
+        out,
+    )?;
     printed.conclusion(index, out)?;
     if status.options.show_stash {
         match stash_count(repo)? {
@@ -78,7 +90,11 @@ impl Long<'_> {
         for (directory, name) in [("rebase-merge", "onto"), ("rebase-apply", "onto")] {
             if self.state(&format!("{directory}/{name}")) {
                 let onto = self.read(&format!("{directory}/{name}"));
-                let short = gix_hash::ObjectId::from_hex(onto.as_bytes()).ok().map(|id| self.repo.short(&id)).transpose()?.unwrap_or(onto);
+                let short = gix_hash::ObjectId::from_hex(onto.as_bytes())
+                    .ok()
+                    .map(|id| self.repo.short(&id))
+                    .transpose()?
+                    .unwrap_or(onto);
                 let interactive = if self.state("rebase-merge/interactive") { "interactive rebase" } else { "rebase" };
                 writeln!(out, "{interactive} in progress; onto {short}")?;
                 return Ok(());
@@ -105,7 +121,10 @@ impl Long<'_> {
         let name = match named.filter(|_| same) {
             Some(full) => {
                 let text = full.to_str_lossy().into_owned();
-                ["refs/tags/", "refs/remotes/"].iter().find_map(|prefix| text.strip_prefix(prefix)).map_or(text.clone(), str::to_owned)
+                ["refs/tags/", "refs/remotes/"]
+                    .iter()
+                    .find_map(|prefix| text.strip_prefix(prefix))
+                    .map_or(text.clone(), str::to_owned)
             }
             None => self.repo.short(&id)?,
         };
@@ -135,11 +154,18 @@ impl Long<'_> {
                 self.hint("use \"git push\" to publish your local commits", out)
             }
             Some((0, behind)) => {
-                writeln!(out, "Your branch is behind '{name}' by {behind} commit{}, and can be fast-forwarded.", plural(behind))?;
+                writeln!(
+                    out,
+                    "Your branch is behind '{name}' by {behind} commit{}, and can be fast-forwarded.",
+                    plural(behind)
+                )?;
                 self.hint("use \"git pull\" to update your local branch", out)
             }
             Some((ahead, behind)) => {
-                writeln!(out, "Your branch and '{name}' have diverged,\nand have {ahead} and {behind} different commits each, respectively.")?;
+                writeln!(
+                    out,
+                    "Your branch and '{name}' have diverged,\nand have {ahead} and {behind} different commits each, respectively."
+                )?;
                 self.hint("use \"git pull\" if you want to integrate the remote branch with yours", out)
             }
         }
@@ -181,7 +207,9 @@ impl Long<'_> {
         let id = gix_hash::ObjectId::from_hex(self.read(head).as_bytes()).ok();
         match id {
             Some(id) => writeln!(out, "You are currently {doing} commit {}.", self.repo.short(&id)?)?,
-            None => writeln!(out, "{} currently in progress.", if command == "revert" { "Revert" } else { "Cherry-pick" })?,
+            None => {
+                writeln!(out, "{} currently in progress.", if command == "revert" { "Revert" } else { "Cherry-pick" })?
+            }
         }
         if unmerged {
             self.hint(&format!("fix conflicts and run \"git {command} --continue\""), out)?;
@@ -315,13 +343,21 @@ impl Long<'_> {
         let status = self.status;
         if !status.staged.is_empty() {
             if status.options.untracked == Untracked::No {
-                let text = if self.hints { "Untracked files not listed (use -u option to show untracked files)" } else { "Untracked files not listed" };
+                let text = if self.hints {
+                    "Untracked files not listed (use -u option to show untracked files)"
+                } else {
+                    "Untracked files not listed"
+                };
                 writeln!(out, "{text}")?;
             }
             return Ok(());
         }
         let text = if !status.unstaged.is_empty() || !status.unmerged.is_empty() {
-            if self.hints { "no changes added to commit (use \"git add\" and/or \"git commit -a\")" } else { "no changes added to commit" }
+            if self.hints {
+                "no changes added to commit (use \"git add\" and/or \"git commit -a\")"
+            } else {
+                "no changes added to commit"
+            }
         } else if !status.found.untracked.is_empty() {
             if self.hints {
                 "nothing added to commit but untracked files present (use \"git add\" to track)"
@@ -329,7 +365,11 @@ impl Long<'_> {
                 "nothing added to commit but untracked files present"
             }
         } else if status.head.is_none() && index.len() == 0 {
-            if self.hints { "nothing to commit (create/copy files and use \"git add\" to track)" } else { "nothing to commit" }
+            if self.hints {
+                "nothing to commit (create/copy files and use \"git add\" to track)"
+            } else {
+                "nothing to commit"
+            }
         } else if status.options.untracked == Untracked::No {
             if self.hints { "nothing to commit (use -u to show untracked files)" } else { "nothing to commit" }
         } else {

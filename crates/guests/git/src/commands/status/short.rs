@@ -26,7 +26,9 @@ impl Line<'_> {
 
     /// Where the file came from, when it was renamed.
     fn origin(&self) -> Option<&Pair> {
-        self.staged.filter(|pair| pair.renamed.is_some()).or_else(|| self.unstaged.filter(|pair| pair.renamed.is_some()))
+        self.staged
+            .filter(|pair| pair.renamed.is_some())
+            .or_else(|| self.unstaged.filter(|pair| pair.renamed.is_some()))
     }
 }
 
@@ -146,7 +148,8 @@ pub(super) fn two(repo: &Repository, status: &Status, index: &Index, out: &mut O
         }
         let (x, y) = line.letters();
         let dot = |letter: char| if letter == ' ' { '.' } else { letter };
-        let entry = index.at(index.lower_bound(path)).filter(|entry| entry.path == path.as_slice() && !entry.intent_to_add());
+        let entry =
+            index.at(index.lower_bound(path)).filter(|entry| entry.path == path.as_slice() && !entry.intent_to_add());
         let (index_mode, index_id) = entry.map_or((0, null), |entry| (entry.mode, entry.id));
         let (head_mode, head_id) = match line.staged {
             Some(pair) => (pair.old.mode, pair.old.id.unwrap_or(null)),
