@@ -5,12 +5,12 @@ use crate::describe;
 use crate::fields::{self, Header};
 use crate::header::{Block, Located, Place, locate};
 use crate::invisible;
-use crate::lines::{is_blank, lines};
+use crate::key;
+use crate::lines::{Line, delimiter, first_line, is_blank, is_delimiter, lines};
 use crate::options::ReadOptions;
 use crate::repair::{Repair, repair};
 use crate::strict;
 use crate::yaml::{self, Steps, YamlError};
-use memchr::memchr2;
 use skillgate_core::{
     Code, Diagnostic, Entry, Frontmatter, Guarded, HeaderState, LineIndex, LoadedFrom, Position, Profile, Severity,
     Span, Value, ValueKind,
@@ -224,26 +224,10 @@ impl Document {
 
 /// The end of a header that starts at the first byte and whose closing line is complete.
 fn header_end(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let mut opened = false;
-    loop {
-        let rest = &bytes[at..];
-        let length = memchr2(b'\n', b'\r', rest)?;
-        // A carriage return at the very end may be half of a line end.
-        let skip = match &rest[length..] {
-            [b'\r', b'\n', ..] => 2,
-            [b'\r'] => return None,
-            _ => 1,
-        };
-        let delimiter = std::str::from_utf8(&rest[..length]).is_ok_and(crate::lines::is_delimiter);
-        at += length + skip;
-        match (delimiter, opened) {
-            (true, true) => return Some(at),
-            (true, false) => opened = true,
-            (false, true) => {}
-            (false, false) => return None,
-        }
-    }
+    // A carriage return at the very end may be half of a line end.
+    let complete = |line: &Line| line.next > line.end && bytes[line.end..] != *b"\r";
+    let open = first_line(bytes).filter(|line| complete(line) && is_delimiter(&bytes[..line.end]))?;
+    delimiter(bytes, open.next).filter(complete).map(|line| line.next)
 }
 
 /// A document while it is read.
@@ -483,7 +467,15 @@ impl<'o> Reading<'o> {
         }
         let guessed: Vec<&str> =
             repairs.iter().filter(|repair| !repair.sure).map(|repair| repair.key.as_str()).collect();
-        let header = Header { source: &self.source, entries: &entries, aliases: &aliases, guessed: &guessed };
+        let keys: Vec<_> = entries.iter().map(|entry| key::find(&entry.key)).collect();
+        let header = Header {
+            source: &self.source,
+            whole: block.whole,
+            entries: &entries,
+            keys: &keys,
+            aliases: &aliases,
+            guessed: &guessed,
+        };
         fields::lint(&header, &mut self.diagnostics);
         self.frontmatter = fields::read(&header, self.options, &mut self.diagnostics);
         invisible::report(&self.source, block.whole, true, &mut self.diagnostics);
@@ -562,7 +554,8 @@ impl<'o> Reading<'o> {
 
     fn description(&mut self) -> Option<Description> {
         if let Some(field) = &self.frontmatter.description {
-            let length = field.value.chars().count();
+            // There are not more characters than bytes.
+            let length = if field.value.len() > MAX_DESCRIPTION { field.value.chars().count() } else { 0 };
             if length > MAX_DESCRIPTION && self.options.profile == Profile::Safe {
                 let message = format!("the description has {length} characters; the standard allows {MAX_DESCRIPTION}");
                 self.diagnostics.push(
@@ -617,7 +610,9 @@ fn is_same_name(one: &str, other: &str) -> bool {
 
 /// What keeps a label from being a command's name.
 fn name_problem(name: &str) -> Option<&'static str> {
-    if name.contains(['/', '\\']) {
+    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' ')) {
+        None
+    } else if name.contains(['/', '\\']) {
         Some("a separator")
     } else if name == "." || name.contains("..") {
         Some("`..`")

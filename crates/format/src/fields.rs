@@ -5,7 +5,7 @@ use crate::lists::split_list;
 use crate::options::ReadOptions;
 use crate::placeholder::argument_name_problem;
 use crate::quote::quoted;
-use memchr::memmem;
+use memchr::{memchr, memmem};
 use skillgate_core::{
     Code, Context, Diagnostic, Effort, Entry, Field, Frontmatter, Guarded, LoadedFrom, ModelChoice, Profile,
     ScalarStyle, Severity, Span, Value, ValueKind, nearest,
@@ -16,8 +16,12 @@ use std::collections::{BTreeMap, HashSet};
 pub(crate) struct Header<'a> {
     /// The whole file.
     pub(crate) source: &'a str,
+    /// The header with its delimiters.
+    pub(crate) whole: Span,
     /// The top-level entries in the author's order.
     pub(crate) entries: &'a [Entry],
+    /// What each entry's key is known as.
+    pub(crate) keys: &'a [Option<&'static Key>],
     /// Places where an alias stands instead of a value.
     pub(crate) aliases: &'a [Span],
     /// Keys whose value was repaired by guessing; for a key that decides over authority that is not enough.
@@ -27,21 +31,36 @@ pub(crate) struct Header<'a> {
 /// Reads every entry.
 pub(crate) fn read(header: &Header<'_>, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Frontmatter {
     let mut reader = Reader { header, options, diagnostics, frontmatter: Frontmatter::default() };
-    let names: Vec<&str> = header.entries.iter().map(|entry| canonical(&entry.key)).collect();
     let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for (index, name) in names.iter().enumerate() {
+    // A few are compared with one another.
+    let few = header.entries.len() <= FEW_ENTRIES;
+    for (index, (_, name)) in header.named().enumerate().filter(|_| !few) {
         places.entry(name).or_insert((index, index)).1 = index;
     }
-    for (index, (entry, name)) in header.entries.iter().zip(&names).enumerate() {
-        let (first, last) = places.get(name).copied().unwrap_or((index, index));
-        reader.entry(entry, index > first, first != last, index == last);
+    for (index, (entry, name)) in header.named().enumerate() {
+        let (first, last) = if few {
+            let mut same = header.named().enumerate().filter(|(_, (_, other))| *other == name).map(|(index, _)| index);
+            let first = same.next().unwrap_or(index);
+            (first, same.last().unwrap_or(first))
+        } else {
+            places.get(name).copied().unwrap_or((index, index))
+        };
+        let known = header.keys.get(index).copied().flatten();
+        reader.entry(entry, known, name, (index > first, first != last, index == last));
     }
     reader.frontmatter
 }
 
-/// The name under which a key is known, or the key itself.
-fn canonical(key: &str) -> &str {
-    key::find(key).map_or(key, |key| key.name)
+/// Entries whose names are compared one by one.
+const FEW_ENTRIES: usize = 16;
+
+impl<'a> Header<'a> {
+    /// Every entry, and the name under which its key is known, or the key itself.
+    fn named(&self) -> impl Iterator<Item = (&'a Entry, &'a str)> + use<'a> {
+        let name =
+            |(entry, key): (&'a Entry, &Option<&'static Key>)| (entry, key.map_or(entry.key.as_str(), |key| key.name));
+        self.entries.iter().zip(self.keys).map(name)
+    }
 }
 
 struct Reader<'a, 'd> {
@@ -52,9 +71,14 @@ struct Reader<'a, 'd> {
 }
 
 impl Reader<'_, '_> {
-    fn entry(&mut self, entry: &Entry, again: bool, repeated: bool, is_last: bool) {
-        let known = key::find(&entry.key);
-        let name = canonical(&entry.key);
+    /// Reads an entry; the three flags say whether its name stands before it, anywhere else, and not behind it.
+    fn entry(
+        &mut self,
+        entry: &Entry,
+        known: Option<&Key>,
+        name: &str,
+        (again, repeated, is_last): (bool, bool, bool),
+    ) {
         if again {
             self.duplicate(entry, known, name);
         }
@@ -356,7 +380,7 @@ impl Reader<'_, '_> {
                 return None;
             }
         };
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(items.len());
         for item in items {
             match (&item.kind, self.header.source.get(item.span.range())) {
                 (ValueKind::Scalar(scalar), _) => entries.push(Field::new(scalar.text.clone(), item.span)),
@@ -455,17 +479,33 @@ fn repeated_keys(value: &Value) -> impl Iterator<Item = &Entry> {
         let value = pending.pop()?;
         let mut repeated = Vec::new();
         match &value.kind {
-            ValueKind::List(items) => pending.extend(items.iter().rev()),
+            ValueKind::List(items) => pending.extend(items.iter().rev().filter(|item| holds_keys(item))),
             ValueKind::Map(entries) => {
-                let mut seen = HashSet::new();
-                repeated.extend(entries.iter().filter(|entry| !seen.insert(&entry.key)));
-                pending.extend(entries.iter().rev().map(|entry| &entry.value));
+                if entries.len() <= FEW_ENTRIES {
+                    let before = |index: usize, key: &str| entries[..index].iter().any(|entry| entry.key == key);
+                    let again = entries.iter().enumerate().filter(|(index, entry)| before(*index, &entry.key));
+                    repeated.extend(again.map(|(_, entry)| entry));
+                } else {
+                    let mut seen = HashSet::new();
+                    repeated.extend(entries.iter().filter(|entry| !seen.insert(&entry.key)));
+                }
+                pending.extend(entries.iter().rev().map(|entry| &entry.value).filter(|value| holds_keys(value)));
             }
             ValueKind::Null | ValueKind::Scalar(_) => {}
         }
         Some(repeated)
     })
     .flatten()
+}
+
+/// Whether there are keys in the value.
+fn holds_keys(value: &Value) -> bool {
+    match &value.kind {
+        ValueKind::Map(_) => true,
+        // A list of anything but scalars is seldom met.
+        ValueKind::List(items) => !items.iter().all(|item| matches!(item.kind, ValueKind::Null | ValueKind::Scalar(_))),
+        ValueKind::Null | ValueKind::Scalar(_) => false,
+    }
 }
 
 /// The spellings of a truth value.
@@ -492,9 +532,11 @@ fn is_leftover(text: &str) -> bool {
 
 /// Reports template placeholders (`{{NAME}}`), plain values that a comment cuts, and repeated keys of nested mappings.
 pub(crate) fn lint(header: &Header<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for entry in header.entries {
-        let name = canonical(&entry.key);
-        let mut pending = vec![&entry.value];
+    // Without their signs there is neither comment nor placeholder.
+    let text = header.whole.slice(header.source).unwrap_or(header.source).as_bytes();
+    let (comments, placeholders) = (memchr(b'#', text).is_some(), memchr(b'{', text).is_some());
+    for (entry, name) in header.named() {
+        let mut pending = if comments { vec![&entry.value] } else { Vec::new() };
         while let Some(value) = pending.pop() {
             match &value.kind {
                 ValueKind::List(items) => pending.extend(items.iter().rev()),
@@ -504,8 +546,10 @@ pub(crate) fn lint(header: &Header<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 }
             }
         }
-        leftovers(header.source, name, entry.value.span, diagnostics);
-        if matches!(entry.value.kind, ValueKind::Null | ValueKind::Scalar(_)) {
+        if placeholders {
+            leftovers(header.source, name, entry.value.span, diagnostics);
+        }
+        if !holds_keys(&entry.value) {
             continue;
         }
         for repeated in repeated_keys(&entry.value) {

@@ -1,6 +1,6 @@
 //! Finding the header block: at the start, after some text, or in a fence around the whole file.
 
-use crate::lines::{Line, is_blank, is_delimiter, lines};
+use crate::lines::{Line, delimiter, is_blank, is_delimiter, lines};
 use crate::markdown::{FenceMark, fence_close, fence_open};
 use skillgate_core::Span;
 
@@ -45,7 +45,7 @@ pub(crate) enum Located {
 pub(crate) fn locate(text: &str, start: usize) -> Located {
     let all = Span::new(start, text.len());
     let Some(first) = lines(text, all).next() else { return Located::Missing };
-    if is_delimiter(first.text(text)) {
+    if is_delimiter(first.text(text).as_bytes()) {
         return match block_at(text, first) {
             Some((whole, inner)) => {
                 let body = vec![Span::new(whole.end, text.len())];
@@ -59,7 +59,7 @@ pub(crate) fn locate(text: &str, start: usize) -> Located {
 
 /// The block that begins with the delimiter `open`.
 fn block_at(text: &str, open: Line) -> Option<(Span, Span)> {
-    let close = lines(text, Span::new(open.next, text.len())).find(|line| is_delimiter(line.text(text)))?;
+    let close = delimiter(text.as_bytes(), open.next)?;
     Some((Span::new(open.start, close.next), Span::new(open.next, close.start)))
 }
 
@@ -69,7 +69,7 @@ fn fenced(text: &str, all: Span) -> Option<Block> {
     let fence_line = rest.next()?;
     let fence = fence_open(fence_line.text(text))?;
     let open = rest.find(|line| !is_blank(line.text(text)))?;
-    if !is_delimiter(open.text(text)) {
+    if !is_delimiter(open.text(text).as_bytes()) {
         return None;
     }
     let (whole, inner) = block_at(text, open)?;
@@ -115,7 +115,7 @@ fn after_text(text: &str, all: Span) -> Option<Block> {
             if fence_close(content, mark) {
                 fence = None;
             }
-        } else if is_delimiter(content) {
+        } else if is_delimiter(content.as_bytes()) {
             let (whole, inner) = block_at(text, line)?;
             let body = vec![Span::new(all.start, whole.start), Span::new(whole.end, text.len())];
             return Some(Block { place: Place::After, whole, inner, body });

@@ -75,7 +75,9 @@ pub(crate) fn find(written: &str) -> Option<&'static Key> {
     if let Some(key) = KEYS.iter().find(|key| key.name == written) {
         return Some(key);
     }
-    KEYS.iter().find(|key| squeezed(key.name).eq(squeezed(written)))
+    let letters = || squeezed(written);
+    let length = letters().count();
+    KEYS.iter().filter(|key| key.name.len() >= length).find(|key| squeezed(key.name).eq(letters()))
 }
 
 /// The key that is meant by a name that other programs use for the same thing; edits alone would lead elsewhere.

@@ -1,7 +1,8 @@
 //! Lines of a text that may end with LF, CRLF, a lone CR or a mixture of them.
 
-use memchr::{memchr2, memrchr2};
+use memchr::{memchr2, memmem, memrchr2};
 use skillgate_core::Span;
+use std::sync::LazyLock;
 
 /// One line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,15 +35,9 @@ pub(crate) fn lines(text: &str, span: Span) -> impl Iterator<Item = Line> + '_ {
         if at >= span.end {
             return None;
         }
-        let start = at;
-        let end = memchr2(b'\n', b'\r', &bytes[start..span.end]).map_or(span.end, |length| start + length);
-        let next = match bytes[end..span.end] {
-            [] => end,
-            [b'\r', b'\n', ..] => end + 2,
-            _ => end + 1,
-        };
-        at = next;
-        Some(Line { start, end, next })
+        let line = line_at(bytes, at, span.end);
+        at = line.next;
+        Some(line)
     })
 }
 
@@ -53,9 +48,45 @@ pub(crate) fn line_around(text: &str, span: Span, from: usize, at: usize) -> Lin
     lines(text, Span::new(start, span.end)).next().unwrap_or(Line { start, end: span.end, next: span.end })
 }
 
+/// The first line of `bytes`, unless there is none.
+pub(crate) fn first_line(bytes: &[u8]) -> Option<Line> {
+    (!bytes.is_empty()).then(|| line_at(bytes, 0, bytes.len()))
+}
+
+/// The line that starts at `start`, before `limit`.
+fn line_at(bytes: &[u8], start: usize, limit: usize) -> Line {
+    let end = memchr2(b'\n', b'\r', &bytes[start..limit]).map_or(limit, |length| start + length);
+    let next = match bytes[end..limit] {
+        [] => end,
+        [b'\r', b'\n', ..] => end + 2,
+        _ => end + 1,
+    };
+    Line { start, end, next }
+}
+
+static HYPHENS: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("---"));
+
+/// The first delimiter among the lines of `bytes` from `from` on, where a line starts.
+pub(crate) fn delimiter(bytes: &[u8], from: usize) -> Option<Line> {
+    let starts_line = |at: usize| at == from || matches!(bytes[at - 1], b'\n' | b'\r');
+    let mut next = from;
+    while let Some(skip) = HYPHENS.find(&bytes[next..]) {
+        let at = next + skip;
+        next = at + 1;
+        if starts_line(at) {
+            let line = line_at(bytes, at, bytes.len());
+            if is_delimiter(&bytes[at..line.end]) {
+                return Some(line);
+            }
+            next = line.end;
+        }
+    }
+    None
+}
+
 /// Whether the line is exactly `---`, trailing blanks allowed.
-pub(crate) fn is_delimiter(line: &str) -> bool {
-    line.strip_prefix("---").is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b' ' | b'\t')))
+pub(crate) fn is_delimiter(line: &[u8]) -> bool {
+    line.strip_prefix(b"---").is_some_and(|rest| rest.iter().all(|byte| matches!(byte, b' ' | b'\t')))
 }
 
 /// Whether the text is blank.
@@ -91,7 +122,17 @@ mod tests {
         for (line, expected) in
             [("---", true), ("--- \t", true), ("----", false), (" ---", false), ("--- a", false), ("--", false)]
         {
-            assert_eq!(is_delimiter(line), expected, "{line:?}");
+            assert_eq!(is_delimiter(line.as_bytes()), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_that_is_a_delimiter_is_found_behind_other_hyphens() {
+        for text in
+            ["", "a", "---", "a\n---\n", "a---\n----\r--- \t\r\nb", "\u{e4} -----\n\r\n---x\n---", "-\n--\n ---\n"]
+        {
+            let expected = lines(text, Span::new(0, text.len())).find(|line| is_delimiter(line.text(text).as_bytes()));
+            assert_eq!(delimiter(text.as_bytes(), 0), expected, "{text:?}");
         }
     }
 }

@@ -176,6 +176,10 @@ fn fence_at(text: &str, open: Line, mark: &FenceMark) -> (Fence, usize) {
 
 /// Whether a code span cannot reach over the start of this line.
 fn starts_block(line: &str) -> bool {
+    // Nearly every line begins with a letter.
+    if line.as_bytes().get(indent(line)).is_some_and(u8::is_ascii_alphabetic) {
+        return false;
+    }
     let (depth, at) = quote_prefix(line);
     let rest = line[at..].trim_start();
     is_blank(rest) || depth > 0 || rest.starts_with(['#', '|']) || list_marker(rest).is_some()

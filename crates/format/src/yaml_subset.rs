@@ -138,7 +138,7 @@ impl Reader<'_> {
             return None;
         }
         self.node(2);
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::with_capacity(if depth == 0 { 8 } else { 2 });
         while let Some(line) = self.peek().filter(|line| line.indent >= indent) {
             if line.indent > indent {
                 return None;
@@ -311,7 +311,7 @@ impl Reader<'_> {
     /// The text between the quotes that open at `start`, and where it ends.
     fn quoted(&self, start: usize, limit: usize) -> Option<(String, usize)> {
         let quote = self.bytes[start];
-        let mut text = String::new();
+        let mut text = String::with_capacity(limit - start);
         let mut at = start + 1;
         loop {
             let found = at + memchr2(quote, b'\\', &self.bytes[at..limit])?;

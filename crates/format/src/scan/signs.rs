@@ -1,5 +1,5 @@
-//! What stands in a text that gives a rule any chance, found in one pass. Most texts hold next to none of it, and the rules
-//! then have nothing to read.
+//! What stands in a text that gives a rule any chance, found in two fast passes. Most texts hold next to none of it, and the
+//! rules then have nothing to read.
 
 use super::secret;
 use aho_corasick::packed::Searcher;
@@ -9,10 +9,9 @@ use std::sync::LazyLock;
 
 /// Three bytes of every word without which no command is found, in small letters: `curl`, `wget`, `iwr`, `irm`, `invoke-…`,
 /// `base64` and `base32`, `xxd`, `openssl`, `uudecode`, `.downloadstring`, `powershell`, `pwsh`.
-const WORDS: [&str; 13] =
-    ["url", "wge", "iwr", "irm", "nvo", "e64", "e32", "xxd", "ssl", "uud", ".do", "rsh", "pws"];
+const WORDS: [&str; 13] = ["url", "wge", "iwr", "irm", "nvo", "e64", "e32", "xxd", "ssl", "uud", ".do", "rsh", "pws"];
 
-/// With `-c` behind it, as `PYTHON`, a command too.
+/// With `-c` behind it a command too; only in small letters.
 const PYTHON: &str = "python";
 
 /// What HTML comments and reference comments hold.
@@ -40,31 +39,37 @@ fn folded(byte: u8) -> u8 {
     byte | 0x20
 }
 
-fn patterns() -> impl Iterator<Item = Vec<u8>> {
-    let words = WORDS.into_iter().chain([PYTHON]).chain(COMMENTS).map(str::as_bytes);
-    words.chain(secret::beginnings()).map(|word| word.iter().copied().map(folded).collect())
-}
+/// What stands in any case, searched for in folded text. `None`, here and below, on processors without the instructions for
+/// it; then every place is looked at.
+static ANY_CASE: LazyLock<Option<Searcher>> = LazyLock::new(|| {
+    let words = WORDS.into_iter().chain([PYTHON]).chain(COMMENTS);
+    Searcher::new(words.map(|word| word.bytes().map(folded).collect::<Vec<_>>()))
+});
 
-/// `None` on processors without the instructions for it; then every place is looked at.
-static SEARCHER: LazyLock<Option<Searcher>> = LazyLock::new(|| Searcher::new(patterns()));
+/// What stands in one case.
+static ONE_CASE: LazyLock<Option<Searcher>> = LazyLock::new(|| Searcher::new(secret::beginnings()));
+
+/// Every place at which the searcher finds something; one may begin inside another.
+fn places<'t>(searcher: Option<&'t Searcher>, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let place = match searcher {
+            Some(searcher) => searcher.find_in(text, (at..text.len()).into())?.start(),
+            None => Some(at).filter(|at| *at < text.len())?,
+        };
+        at = place + 1;
+        Some(place)
+    })
+}
 
 impl Signs {
     /// Finds the signs of `text`.
     pub(super) fn find(text: &str) -> Self {
         let mut found = Self::default();
         let bytes = text.as_bytes();
-        match &*SEARCHER {
-            Some(searcher) => {
-                let folded: Vec<u8> = bytes.iter().copied().map(folded).collect();
-                let mut at = 0;
-                // One may begin inside another.
-                while let Some(hit) = searcher.find_in(&folded, (at..folded.len()).into()) {
-                    found.add(bytes, hit.start());
-                    at = hit.start() + 1;
-                }
-            }
-            None => (0..bytes.len()).for_each(|at| found.add(bytes, at)),
-        }
+        let folded: Vec<u8> = bytes.iter().copied().map(folded).collect();
+        places(ANY_CASE.as_ref(), &folded).for_each(|at| found.add(bytes, at));
+        places(ONE_CASE.as_ref(), bytes).for_each(|at| found.secrets.add(bytes, at));
         found
     }
 
@@ -80,7 +85,6 @@ impl Signs {
             self.commands.push(Place { at, python });
         }
         self.comments |= COMMENTS.iter().any(|sign| rest.starts_with(sign.as_bytes()));
-        self.secrets.add(bytes, at);
     }
 
     /// The signs of the part of the text that begins at `start`.
@@ -170,7 +174,10 @@ mod tests {
         let text = "Invoke-WebRequest <!-- a --> base64 \u{e4} ghp_ sk-live -----BEGIN ]: cURL".repeat(3);
         let found = Signs::find(&text);
         let mut every = Signs::default();
-        (0..text.len()).for_each(|at| every.add(text.as_bytes(), at));
+        places(None, text.as_bytes()).for_each(|at| {
+            every.add(text.as_bytes(), at);
+            every.secrets.add(text.as_bytes(), at);
+        });
         assert_eq!(format!("{found:?}"), format!("{every:?}"));
     }
 }
