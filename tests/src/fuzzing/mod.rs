@@ -6,12 +6,14 @@
 
 mod bytes_to_document;
 mod document_round_trip;
+mod policy_file;
 mod program_to_tree;
 mod text_to_plan;
 mod tool_patterns;
 
 pub use bytes_to_document::bytes_to_document;
 pub use document_round_trip::document_round_trip;
+pub use policy_file::policy_file;
 pub use program_to_tree::program_to_tree;
 pub use text_to_plan::text_to_plan;
 pub use tool_patterns::tool_patterns;
@@ -29,6 +31,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "bytes_to_document", run: bytes_to_document },
     Target { name: "document_round_trip", run: document_round_trip },
+    Target { name: "policy_file", run: policy_file },
     Target { name: "program_to_tree", run: program_to_tree },
     Target { name: "text_to_plan", run: text_to_plan },
     Target { name: "tool_patterns", run: tool_patterns },

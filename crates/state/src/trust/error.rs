@@ -83,6 +83,7 @@ pub enum FolderFault {
 }
 
 impl FolderFault {
+    #[cfg(unix)]
     pub(super) fn unreadable(path: &Path, source: impl Into<io::Error>) -> Self {
         FolderFault::Unreadable { path: path.to_path_buf(), source: source.into() }
     }

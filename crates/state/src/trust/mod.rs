@@ -3,6 +3,7 @@
 mod error;
 mod folder;
 mod record;
+#[cfg(unix)]
 mod repository;
 mod store;
 
