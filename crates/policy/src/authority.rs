@@ -66,7 +66,7 @@ impl Authority {
         self
     }
 
-    /// Lets what the `allowed-tools` of a skill lists answer what asks, as far as the host's [`PreApproval`] goes: for this
+    /// Lets what the `allowed-tools` of a skill lists answer what asks, as far as the host's [`PreApproval`](crate::PreApproval) goes: for this
     /// skill's source, inside the tools it names, never over a denying rule or a managed ask. Without one it changes nothing.
     ///
     /// To be called for a skill whose present content the host trusts. Every skill that narrows the authority has to be

@@ -1,6 +1,8 @@
 use crate::StateError;
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 
 /// Why trust cannot be looked up or changed. Whatever it is, nothing is trusted.
 #[derive(Debug, thiserror::Error)]
