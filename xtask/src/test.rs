@@ -2,6 +2,9 @@
 
 use crate::process::{cargo, run as run_command};
 use crate::{Outcome, Root, fuzz, guests, setup, tidy};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Crates that do no input or output and know no async runtime: they compile for a machine that has neither.
@@ -36,6 +39,11 @@ pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
         }
     }
     print_summary(&done, false);
+    if long {
+        let report = long_report(root);
+        let report = fs::read_to_string(&report).map_err(|error| format!("{}: {error}", report.display()))?;
+        println!("{report}");
+    }
     Ok(())
 }
 
@@ -101,6 +109,11 @@ fn check_for(root: &Root, target: &str, names: &[&str]) -> Outcome {
     run_command(cargo(root, ["check", "--quiet", "--locked", "--target", target]).args(packages))
 }
 
+/// Where the long form of a property says what it did, and with which seed.
+fn long_report(root: &Root) -> PathBuf {
+    root.target.join("long-report")
+}
+
 fn tests(root: &Root, long: bool) -> Outcome {
     let nextest = cargo(root, ["nextest", "--version"]).output().is_ok_and(|output| output.status.success());
     let mut command = if nextest {
@@ -110,10 +123,12 @@ fn tests(root: &Root, long: bool) -> Outcome {
     };
     if long {
         command.env("SKILLGATE_LONG", "1");
-        if nextest {
-            // The long forms end with what they did, and with the seed that repeats it.
-            command.args(["--success-output", "final"]);
+        let report = long_report(root);
+        match fs::remove_file(&report) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(format!("{}: {error}", report.display())),
+            _ => {}
         }
+        command.env("SKILLGATE_LONG_REPORT", report);
     }
     run_command(&mut command)
 }

@@ -330,6 +330,14 @@ fn conversation() -> impl Strategy<Value = (HostState, Vec<Vec<CaveatKind>>, Vec
     (host, prop::collection::vec(kinds(), 3), prop::collection::vec(step(), STEPS))
 }
 
+/// Writes what was done where the caller wants it.
+#[expect(clippy::disallowed_methods, reason = "the file is the one that the caller of the test names")]
+fn report(done: &str) {
+    if let Some(report) = std::env::var_os("SKILLGATE_LONG_REPORT") {
+        std::fs::write(&report, done).expect("the file that the caller names can be written");
+    }
+}
+
 #[test]
 fn no_conversation_does_more_than_the_host_allows_now() {
     let long = std::env::var_os("SKILLGATE_LONG").is_some();
@@ -354,7 +362,9 @@ fn no_conversation_does_more_than_the_host_allows_now() {
         }
         Ok(())
     });
-    println!("state machine: {} steps, SKILLGATE_SEED={seed}", steps.get());
+    let done = format!("state machine: {} steps, SKILLGATE_SEED={seed}", steps.get());
+    println!("{done}");
+    report(&done);
     assert!(outcome.is_ok(), "SKILLGATE_SEED={seed}: {}", outcome.err().map_or_else(String::new, |e| e.to_string()));
     assert!(steps.get() >= u64::from(cases) * STEPS as u64);
 }

@@ -22,7 +22,7 @@ pub(crate) fn exceeding(header: &Frontmatter, host: &Host) -> Option<Diagnostic>
     Some(Diagnostic::new(Code::AllowedToolsExceedsGrant, message).at(entries.span).help(help))
 }
 
-/// Whether no command that the pattern permits can be allowed by the host.
+/// Whether the host grants no command that the pattern permits.
 fn grants_nothing(pattern: &ToolPattern, host: &Host) -> bool {
     let Some(wanted) = pattern.command() else { return false };
     let allowing = |rules: &[Rule]| {
@@ -32,11 +32,12 @@ fn grants_nothing(pattern: &ToolPattern, host: &Host) -> bool {
     let granted = host.defaults() == Defaults::BuiltIn || allowing(host.rules());
     let listed = host.ceilings().iter().filter(|ceiling| ceiling.is_closed()).all(|ceiling| allowing(ceiling.rules()));
     let vector = vector_of(wanted);
-    let denied = host.all_rules().any(|rule| {
-        rule.effect() == Effect::Deny
-            && rule.pattern().command().is_some_and(|denied| denied.matches(&vector) == Match::Yes)
+    // What a rule asks about is granted by an answer, and not by the list.
+    let withheld = host.all_rules().any(|rule| {
+        rule.effect() != Effect::Allow
+            && rule.pattern().command().is_some_and(|withheld| withheld.matches(&vector) == Match::Yes)
     });
-    !granted || !listed || denied
+    !granted || !listed || withheld
 }
 
 /// The vectors that a pattern is about: its words, and behind a prefix anything.
@@ -63,6 +64,7 @@ mod tests {
     fn an_entry_exceeds_when_nothing_of_it_can_be_allowed() {
         let granting = |text| Host::granting([rule(Effect::Allow, text)]);
         let denying = |text| Host::new([rule(Effect::Deny, text)], Defaults::BuiltIn);
+        let asking = |text| Host::new([rule(Effect::Ask, text)], Defaults::BuiltIn);
         let under = |text| Host::new([], Defaults::BuiltIn).under(Ceiling::new(vec![rule(Effect::Allow, text)], true));
         for (host, entry, exceeds) in [
             (granting("Bash(git:*)"), "Bash(git log:*)", false),
@@ -76,6 +78,8 @@ mod tests {
             (denying("Bash(gh:*)"), "Bash(gh pr:*)", true),
             (denying("Bash(gh pr:*)"), "Bash(gh:*)", false),
             (denying("Bash"), "Bash(ls)", true),
+            (asking("Bash(git push:*)"), "Bash(git push origin)", true),
+            (asking("Bash(git push:*)"), "Bash(git:*)", false),
         ] {
             let pattern = ToolPattern::parse(entry).expect("a pattern");
             assert_eq!(grants_nothing(&pattern, &host), exceeds, "{entry} under {host:?}");
