@@ -94,12 +94,15 @@ struct Explained {
 
 impl Explained {
     fn output(self) -> ExplainedOutput {
+        let written = self.rule.as_ref().is_some_and(|rule| *rule.place() != Place::BuiltIn);
+        let asks_by_rule = self.effect == Effect::Ask && written;
         ExplainedOutput {
             action: self.action,
             decision: self.effect.to_string(),
             rule: self.rule.as_ref().map(RuleOutput::of),
             reason: self.reason,
-            remedy: self.remedy,
+            // No allowing rule stands over one that asks.
+            remedy: self.remedy.filter(|_| !asks_by_rule),
         }
     }
 
