@@ -159,7 +159,7 @@ impl CapabilityShell {
         let mut verdict = gate.check(&sketch).map_err(Box::new);
         if name == Some("eval") && verdict.is_ok() && !gate.is_unrestricted() {
             let vector: Vec<String> = words.iter().map_while(|word| word.clone().ok()).collect();
-            verdict = Err(Box::new(Approved::produced_program_refusal(&vector)));
+            verdict = Err(Box::new(Approved::produced_program_refusal(&vector, true)));
         }
         if let Ok(Verdict { certain: true, sight: Sight::StreamsOnly, withheld, .. }) = &verdict
             && known.is_some_and(|(_, backend)| backend != "shell" && backend != "none")

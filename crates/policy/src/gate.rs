@@ -129,10 +129,11 @@ impl Approved {
         Refusal::new(show(vector), RefusalReason::Write { path: path.to_owned() }, remedy)
     }
 
-    /// The refusal for a command whose argument would become a program that nobody wrote.
+    /// The refusal for a command whose argument would become a program that nobody wrote. `grantable`: a grant of every command
+    /// would change it, as it does not for text that could be an argument of the invocation.
     #[must_use]
-    pub fn produced_program_refusal(vector: &[String]) -> Refusal {
-        Refusal::new(show(vector), RefusalReason::ProducedProgram, Some("Bash".to_owned()))
+    pub fn produced_program_refusal(vector: &[String], grantable: bool) -> Refusal {
+        Refusal::new(show(vector), RefusalReason::ProducedProgram, grantable.then(|| "Bash".to_owned()))
     }
 
     /// Why the command sees no files, when it sees none.

@@ -68,6 +68,24 @@ fn an_argument_where_it_could_become_syntax_refuses_before_anything_runs() {
     }
 }
 
+/// A program that makes a program of its arguments is refused, whatever is granted: arguments are data.
+#[test]
+fn an_argument_never_becomes_a_program_through_eval_or_sh() {
+    for body in [
+        "!`eval \"echo $0\"`",
+        "!`sh -c \"echo $0\"`",
+        "!`x=$0; eval \"echo $x\"`",
+        "!`f() { eval \"$1\"; }; f $0`",
+        "!`eval \"$(echo echo $0)\"`",
+    ] {
+        let outcome = Case::new(body).arguments("'a; echo b'").invoke();
+        assert!(matches!(outcome.refusal().reason, RefusalReason::ProducedProgram), "{body}");
+        assert_eq!(outcome.refusal().remedy, None, "{body}");
+    }
+    let control = Case::new("!`sh -c 'echo \"$1\"' _ $0`").arguments("'a; echo b'").invoke();
+    assert_eq!(control.prompt(), "a; echo b\n");
+}
+
 /// What comes to light only while it runs ends the run, and no operator hides it.
 #[test]
 fn a_late_refusal_ends_the_run_and_nothing_of_it_is_used() {

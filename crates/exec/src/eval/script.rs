@@ -80,7 +80,9 @@ impl Shell<'_> {
             return Ok(Flow::Next);
         };
         if text_follows {
-            if first.provenance != Provenance::Author && !self.shared.gate.is_unrestricted() {
+            if self.may_be_argument(std::slice::from_ref(first))
+                || (first.provenance != Provenance::Author && !self.shared.gate.is_unrestricted())
+            {
                 return Err(self.refuse_produced(words));
             }
             let (zero, arguments) = arguments
@@ -99,7 +101,7 @@ impl Shell<'_> {
 
     /// `eval WORD…`, which is for grants that permit every command: nobody sees its text before it is made.
     pub(super) fn eval(&mut self, words: &[VectorWord], io: &Io, condition: bool) -> Eval<Flow> {
-        if !self.shared.gate.is_unrestricted() {
+        if !self.shared.gate.is_unrestricted() || self.may_be_argument(words) {
             return Err(self.refuse_produced(words));
         }
         let text = super::function::texts(words.get(1..).unwrap_or_default()).join(" ");
@@ -107,9 +109,19 @@ impl Shell<'_> {
         self.nested(|shell| shell.list(&program.tree, io, condition))
     }
 
+    /// Whether a text could hold an argument of the invocation, which is data and never becomes a program, whatever is granted.
+    /// Where arguments are put in at all, any text that the author did not write himself could have come from one.
+    fn may_be_argument(&self, words: &[VectorWord]) -> bool {
+        !self.shared.holes.is_empty() && words.iter().any(|word| word.provenance != Provenance::Author)
+    }
+
     fn refuse_produced(&self, words: &[VectorWord]) -> Abort {
         let vector = super::function::texts(words);
-        crate::backend::RunError::from(skillgate_policy::Approved::produced_program_refusal(&vector)).into()
+        crate::backend::RunError::from(skillgate_policy::Approved::produced_program_refusal(
+            &vector,
+            !self.may_be_argument(words),
+        ))
+        .into()
     }
 
     fn run_script(&mut self, path: &str, text: &str, arguments: &[VectorWord], io: &Io) -> Eval<Flow> {
