@@ -12,11 +12,15 @@
 )]
 
 pub mod fuzzing;
+pub mod generated;
+pub mod memory;
 
 mod ran;
+mod sandbox;
 mod session;
 mod tree;
 
 pub use ran::Ran;
+pub use sandbox::{Sandboxed, sandboxed};
 pub use session::{backend, builder, host, prompt, rules, shell};
 pub use tree::Tree;

@@ -2,29 +2,8 @@
 
 use crate::process::{cargo, output, run as run_command};
 use crate::{Outcome, Root, guests, tidy};
+use std::path::Path;
 use std::process::Command;
-
-/// The outputs with a schema, and the header of a skill; a test of the command compares the files.
-const SCHEMAS: [&str; 18] = [
-    "list",
-    "show",
-    "run",
-    "check",
-    "sandbox-run",
-    "log-verify",
-    "audit-record",
-    "error",
-    "frontmatter",
-    "trust-add",
-    "trust-list",
-    "trust-remove",
-    "trust-review",
-    "policy-file",
-    "policy-show",
-    "policy-explain",
-    "policy-check",
-    "policy-import",
-];
 
 pub(crate) fn run(root: &Root, _: &[String]) -> Outcome {
     for path in tidy::write_generated(root)? {
@@ -35,12 +14,32 @@ pub(crate) fn run(root: &Root, _: &[String]) -> Outcome {
     println!("==> schemas: what the command says of its JSON outputs");
     run_command(&mut cargo(root, ["build", "--quiet", "--locked", "--package", "skillgate-cli"]))?;
     let program = root.target.join("debug").join(format!("skillgate{}", std::env::consts::EXE_SUFFIX));
-    for name in SCHEMAS {
+    let names = output(Command::new(&program).args(["schema", "--names"]))?;
+    for name in String::from_utf8_lossy(&names).lines() {
         let schema = output(Command::new(&program).args(["schema", name]))?;
         let path = root.join("docs/schemas").join(format!("{name}.json"));
         std::fs::write(&path, schema).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         println!("wrote docs/schemas/{name}.json");
     }
+    write_cases(root, &program)?;
     println!("==> docs: cargo doc (about a minute the first time)");
     run_command(&mut cargo(root, ["doc", "--workspace", "--no-deps", "--locked"]))
+}
+
+/// Puts the matrix of the auditor's suite, as the command prints it, between its marks.
+fn write_cases(root: &Root, program: &Path) -> Outcome {
+    const BEGIN: &str = "<!-- generated: audit cases -->\n";
+    const END: &str = "<!-- end: audit cases -->";
+    let matrix = output(Command::new(program).args(["audit", "--matrix"]))?;
+    let path = root.join("docs/audit.md");
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
+    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| failed(&"the mark of the cases is missing"))?;
+    let (_, after) = rest.split_once(END).ok_or_else(|| failed(&"the end of the cases is missing"))?;
+    let renewed = format!("{before}{BEGIN}{}{END}{after}", String::from_utf8_lossy(&matrix));
+    if renewed != text {
+        std::fs::write(&path, renewed).map_err(|error| failed(&error))?;
+        println!("wrote docs/audit.md");
+    }
+    Ok(())
 }

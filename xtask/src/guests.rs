@@ -6,7 +6,7 @@
 //! sources are thrown away whenever their lock file changes.
 
 use crate::process::{cargo, output, run as run_command};
-use crate::{Outcome, Root, setup};
+use crate::{Outcome, Root, examples, setup};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
@@ -22,7 +22,7 @@ const WORKSPACE: &str = "crates/guests";
 const INTERFACES: &str = "wit";
 const ASSETS: &str = "crates/packs/assets";
 /// The packages of the guest workspace that are components. Each lists its commands in `commands.txt`.
-const COMPONENTS: &[&str] = &["coreutils", "git", "text"];
+const COMPONENTS: &[&str] = &["awk", "coreutils", "files", "git", "jq", "text"];
 
 pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
     println!("==> guests: the command components");
@@ -35,7 +35,8 @@ pub(crate) fn build(root: &Root) -> Outcome {
     setup::ensure_target(root, TARGET)?;
     let place = Place::below(&root.target.join("guests"), root.join(WORKSPACE));
     let built = place.build(root)?;
-    pack(root, &place.sources, &built)
+    pack(root, &place.sources, &built)?;
+    examples::build_rust(root)
 }
 
 /// Builds every component twice, in two directories that share nothing, and compares the bytes.

@@ -11,6 +11,8 @@ mod agree;
 mod bench;
 mod demo;
 mod docs;
+mod examples;
+mod faults;
 mod fuzz;
 mod guests;
 mod peers;
@@ -45,9 +47,9 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "test",
-        options: &["--long"],
+        options: &["--long", "--faults"],
         passes_arguments: false,
-        about: "set up, then every check and every test (--long: the long form of the property tests)",
+        about: "set up, then every check and every test (--long: the long form of the property tests; --faults: only that a sandbox stage that fails ends the run)",
         run: test::run,
     },
     Task {
@@ -73,7 +75,7 @@ const TASKS: &[Task] = &[
     },
     Task { name: "fuzz", options: &[], passes_arguments: true, about: fuzz::ABOUT, run: fuzz::run },
     Task { name: "agree", options: &[], passes_arguments: true, about: agree::ABOUT, run: agree::run },
-    Task { name: "peers", options: &[], passes_arguments: false, about: peers::ABOUT, run: peers::run },
+    Task { name: "peers", options: &["--long"], passes_arguments: false, about: peers::ABOUT, run: peers::run },
     Task {
         name: "docs",
         options: &[],

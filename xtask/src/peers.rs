@@ -1,12 +1,15 @@
 //! `cargo xtask peers`: what needs programs of the machine beside Rust, a linker and git. Missing ones are installed where
 //! that is possible; where it is not, the task fails. Nothing is skipped.
 
-use crate::process::run as run_command;
-use crate::{Outcome, Root, agree};
+use crate::process::{cargo, run as run_command};
+use crate::{Outcome, Root, agree, examples};
 use std::process::{Command, Stdio};
 
 pub(crate) const ABOUT: &str =
-    "install the programs to agree with where they are missing, then the tests that need them";
+    "install the programs to agree with where they are missing, then the tests that need them (--long: more programs)";
+
+/// Generated programs that are compared with bash, and in the long form.
+const PROGRAMS: [u32; 2] = [10_000, 100_000];
 
 /// A program and the Debian package that carries it.
 pub(crate) struct Peer {
@@ -25,10 +28,23 @@ pub(crate) const NATIVE: &[Peer] = &[
     Peer { program: "jq", package: "jq" },
 ];
 
-pub(crate) fn run(root: &Root, _: &[String]) -> Outcome {
+/// What compiles the example of a command in C.
+pub(crate) const COMPILER: &[Peer] = &[Peer { program: "clang", package: "clang" }];
+
+pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
+    let long = options.iter().any(|option| option == "--long");
     println!("==> peers: the programs to agree with");
     require(NATIVE)?;
-    agree::run(root, &[])
+    agree::run(root, &[])?;
+    differential(root, PROGRAMS[usize::from(long)])?;
+    examples::run_c(root, &root.target.join("debug").join(format!("skillgate{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Generated programs in the capability shell and in bash.
+fn differential(root: &Root, programs: u32) -> Outcome {
+    println!("==> differential: {programs} generated programs, beside bash (10,000 take about half a minute)");
+    let fixed = ["run", "--quiet", "--locked", "--package", "skillgate-tests", "--bin", "differential", "--"];
+    run_command(cargo(root, fixed).args(["--programs", &programs.to_string()]))
 }
 
 /// Makes sure that every program is there.
@@ -39,12 +55,7 @@ pub(crate) fn require(peers: &[Peer]) -> Outcome {
     }
     let names: Vec<&str> = missing.iter().map(|peer| peer.program).collect();
     let packages: Vec<&str> = missing.iter().map(|peer| peer.package).collect();
-    println!("    installing {} (some seconds)", packages.join(", "));
-    let installed = run_command(Command::new("apt-get").args(["update", "-q"]).stdout(Stdio::null())).and_then(|()| {
-        let mut command = Command::new("apt-get");
-        command.args(["install", "-y", "-q", "--no-install-recommends"]).args(&packages);
-        run_command(command.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null()))
-    });
+    let installed = install(&packages);
     match missing.iter().find(|peer| !is_there(peer.program)) {
         None => Ok(()),
         Some(_) => Err(format!(
@@ -53,6 +64,15 @@ pub(crate) fn require(peers: &[Peer]) -> Outcome {
             installed.err().unwrap_or_else(|| "the packages carry other programs".to_owned())
         )),
     }
+}
+
+/// Installs packages of a Debian system.
+pub(crate) fn install(packages: &[&str]) -> Outcome {
+    println!("    installing {} (some seconds)", packages.join(", "));
+    run_command(Command::new("apt-get").args(["update", "-q"]).stdout(Stdio::null()))?;
+    let mut command = Command::new("apt-get");
+    command.args(["install", "-y", "-q", "--no-install-recommends"]).args(packages);
+    run_command(command.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null()))
 }
 
 fn is_there(program: &str) -> bool {

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the set-up, then every check and every test, in an order that finds cheap mistakes first.
 
 use crate::process::{cargo, run as run_command};
-use crate::{Outcome, Root, fuzz, guests, setup, tidy};
+use crate::{Outcome, Root, faults, fuzz, guests, setup, tidy};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -13,8 +13,21 @@ const PURE_TARGET: &str = "wasm32-unknown-unknown";
 
 /// Crates that compile on other systems too: all but those that need the wasm engine, which needs a C compiler for its target.
 /// Checked only: running there is up to the people who have them.
-const PORTABLE: &[&str] =
-    &["core", "format", "policy", "shell", "search", "state", "loader", "registry", "exec", "packs", "runtime"];
+const PORTABLE: &[&str] = &[
+    "core",
+    "format",
+    "policy",
+    "shell",
+    "search",
+    "state",
+    "loader",
+    "registry",
+    "exec",
+    "exec-host",
+    "packs",
+    "runtime",
+    "sandbox",
+];
 const SYSTEMS: &[&str] = &["x86_64-pc-windows-gnu", "x86_64-apple-darwin", "aarch64-apple-darwin"];
 
 /// One step: its name, what it takes, and its code.
@@ -25,6 +38,9 @@ struct Step {
 }
 
 pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
+    if options.iter().any(|option| option == "--faults") {
+        return faults::run(root);
+    }
     let long = options.iter().any(|option| option == "--long");
     let steps = steps(root, long);
     let mut done: Vec<(&str, Duration)> = Vec::new();
@@ -63,6 +79,9 @@ fn steps(root: &Root, long: bool) -> Vec<Step> {
         command("format", "rustfmt", &["fmt", "--all", "--check"]),
         step("format guests", "rustfmt", |root| {
             run_command(cargo(root, ["fmt", "--all", "--check"]).current_dir(root.join("crates/guests")))
+        }),
+        step("format guest examples", "rustfmt", |root| {
+            run_command(cargo(root, ["fmt", "--all", "--check"]).current_dir(root.join("guest-examples")))
         }),
         step("format fuzz targets", "rustfmt", |root| {
             run_command(cargo(root, ["fmt", "--all", "--check"]).current_dir(root.join(fuzz::WORKSPACE)))

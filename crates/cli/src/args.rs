@@ -4,6 +4,7 @@ use crate::trust::shell_word;
 use clap::builder::ArgPredicate;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use skillgate_audit::Group;
 use skillgate_core::{Profile, Right};
 use skillgate_state::Expectation;
 use std::path::PathBuf;
@@ -34,6 +35,13 @@ impl Cli {
     /// Reads the process's command line, with the rules between options of different places.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let cli = Self::try_parse()?;
+        if let Verb::Sandbox { verb: SandboxVerb::Run(run) } = &cli.verb
+            && run.backend == Some(BackendArg::Wasm)
+            && !run.native.is_empty()
+        {
+            let fault = "`--program` names programs for the host sandbox: leave out `--backend wasm`";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, fault));
+        }
         let fault = match (&cli.verb, cli.global.format) {
             (Verb::Check(check), Format::Json | Format::Sarif) if check.export => {
                 "`--export` prints the standard form itself: leave out `--format`"
@@ -201,12 +209,24 @@ pub(crate) enum Color {
 pub(crate) enum Verb {
     /// List the skills, grouped by source, with their state
     List(ListVerb),
+    /// Say which skill a name leads to, which others have it, and why
+    Which(WhichVerb),
+    /// Say what keeps a skill from a model or a user, and whether a path makes it active
+    Why(WhyVerb),
+    /// Print what a model is told of the skills, within a budget
+    Listing(ListingVerb),
     /// Show a skill: header, caveats, injections, files
     Show(ShowVerb),
     /// Expand a skill: decide, run its injections in the sandbox, print the prompt
     Run(RunVerb),
     /// Read skill files and report what was lost, guessed or is wrong
     Check(CheckVerb),
+    /// Look through the skills on a terminal: groups, states, reasons, texts
+    Browse,
+    /// Find the skills that answer a query, as a model would be told
+    Search(SearchVerb),
+    /// Test that queries lead to the skills they are meant for, without a model
+    TestTriggers(TestTriggersVerb),
     /// Run a shell program in the sandbox
     Sandbox {
         #[command(subcommand)]
@@ -227,6 +247,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: LogVerb,
     },
+    /// Attack the sandbox of this machine, and say what was denied and how
+    Audit(AuditVerb),
     /// Print a completion script
     Completions {
         /// The shell it is for
@@ -237,17 +259,31 @@ pub(crate) enum Verb {
     /// Print the JSON Schema of an output, of a skill's header or of a policy file
     Schema {
         /// The verb whose output it describes; `frontmatter` describes the header of a SKILL.md, `policy-file` a policy
-        output: SchemaOf,
+        #[arg(required_unless_present = "names")]
+        output: Option<SchemaOf>,
+        /// Print the names of all schemas instead
+        #[arg(long, conflicts_with = "output")]
+        names: bool,
     },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum SchemaOf {
+    Audit,
+    AuditPlan,
     List,
+    Which,
+    Why,
+    Listing,
     Show,
     Run,
+    Search,
+    DiscoverSkills,
+    TestTriggers,
     Check,
+    SandboxDoctor,
     SandboxRun,
+    SandboxCommands,
     LogVerify,
     AuditRecord,
     Error,
@@ -264,7 +300,45 @@ pub(crate) enum SchemaOf {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ListVerb {}
+pub(crate) struct ListVerb {
+    /// Only the skills of this set of the policy (`skills.sets`)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) set: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhichVerb {
+    /// The name: `name`, `/name` or `source:name`
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhyVerb {
+    /// The skill: `name`, `/name` or `source:name`
+    pub(crate) name: String,
+    /// Files of the project that are or would be touched; they need not exist
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListingVerb {
+    /// The most characters that the text may have [default: 8000]
+    #[arg(long, value_name = "N", conflicts_with = "context_tokens")]
+    pub(crate) budget_chars: Option<usize>,
+    /// The size of the context window in tokens; the listing takes a hundredth of it
+    #[arg(long, value_name = "N")]
+    pub(crate) context_tokens: Option<usize>,
+    /// Write XML elements instead of lines
+    #[arg(long)]
+    pub(crate) xml: bool,
+    /// Only the skills of this set of the policy (`skills.sets`)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) set: Option<String>,
+    /// Print what a model is told about the Skill tool before the list
+    #[arg(long)]
+    pub(crate) guidance: bool,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowVerb {
@@ -291,6 +365,34 @@ pub(crate) struct RunVerb {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SearchVerb {
+    /// What is to be done
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// How many skills at most
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=50))]
+    pub(crate) limit: u8,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = TRIGGERS_HELP)]
+pub(crate) struct TestTriggersVerb {
+    /// A TOML file with the queries
+    pub(crate) file: PathBuf,
+}
+
+const TRIGGERS_HELP: &str = "\
+The file:
+  within = 3            # how many of the first hits are looked at [default: 1]
+  min-precision = 0.9   # of the queries that find anything, whose first hit is right [default: 1.0]
+  min-recall = 0.9      # of the expected skills, how many are found [default: 1.0]
+
+  [[case]]
+  query = \"put the site online\"
+  expect = \"deploy-site\"    # or a list; [] for a query that must find nothing
+The exit status is 1 when one of the two is not reached.";
+
+#[derive(Debug, Args)]
 pub(crate) struct CheckVerb {
     /// Files, skill directories, or directories that hold them
     #[arg(required = true, value_name = "PATH")]
@@ -306,14 +408,134 @@ pub(crate) struct CheckVerb {
     pub(crate) export: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct AuditVerb {
+    /// What is attacked; may be repeated [default: everything there is]
+    #[arg(long, value_enum, value_name = "BACKEND")]
+    pub(crate) backend: Vec<AuditBackend>,
+    /// Run only the case of this number; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) only: Vec<u16>,
+    /// Run only the cases of this group; may be repeated
+    #[arg(long, value_enum, value_name = "LETTER", ignore_case = true)]
+    pub(crate) group: Vec<AuditGroup>,
+    /// Print what would be done, and do nothing
+    #[arg(long, conflicts_with_all = ["html", "compare"])]
+    pub(crate) plan: bool,
+    /// Print the cases and backends as the documentation has them
+    #[arg(long, hide = true, exclusive = true)]
+    pub(crate) matrix: bool,
+    /// Write the report to this file too, as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Run the same programs under weaker walls too: plain `sh -c`, Landlock alone, and bubblewrap where it is installed
+    #[arg(long)]
+    pub(crate) compare: bool,
+    /// The suite's native programs [default: `skillgate-probes` beside this program]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) probes: Option<PathBuf>,
+}
+
+/// What the suite is run against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum AuditBackend {
+    /// The backend that runs wasm components
+    Wasm,
+    /// The Linux sandbox for programs of the machine
+    Host,
+    /// What Skillgate does before a backend is handed anything: gate, shell, loader, store
+    Library,
+}
+
+/// A group of cases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum AuditGroup {
+    /// Wasm guests
+    A,
+    /// Files of the machine
+    B,
+    /// Processes and the kernel
+    C,
+    /// Network and other processes' doors
+    D,
+    /// Resources
+    E,
+    /// Environment and descriptors
+    F,
+    /// Command policy
+    G,
+    /// Narrowing and history
+    H,
+    /// Loader
+    I,
+    /// Trust and degradation
+    J,
+}
+
+impl From<AuditGroup> for Group {
+    fn from(group: AuditGroup) -> Self {
+        match group {
+            AuditGroup::A => Group::Guests,
+            AuditGroup::B => Group::Files,
+            AuditGroup::C => Group::Processes,
+            AuditGroup::D => Group::Network,
+            AuditGroup::E => Group::Resources,
+            AuditGroup::F => Group::Environment,
+            AuditGroup::G => Group::Commands,
+            AuditGroup::H => Group::Narrowing,
+            AuditGroup::I => Group::Loader,
+            AuditGroup::J => Group::Trust,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SandboxVerb {
     /// Run one shell program; nothing is granted but what --allow says
     Run(SandboxRunVerb),
+    /// Say what each sandbox can enforce on this machine, stage by stage
+    Doctor,
+    /// List the commands that components offer, with where each comes from
+    Commands,
+}
+
+/// Which sandbox runs commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum BackendArg {
+    /// The commands that come with Skillgate and those of the policy's components, as WebAssembly
+    Wasm,
+    /// Programs of this machine that --program and the policy name, and WebAssembly for every other command
+    Host,
+}
+
+/// A program of the machine, as `NAME=/ABSOLUTE/PATH`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedProgram {
+    pub(crate) name: String,
+    pub(crate) path: String,
+}
+
+impl std::str::FromStr for NamedProgram {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, path)) if !name.is_empty() && !name.contains('/') && path.starts_with('/') => {
+                Ok(Self { name: name.to_owned(), path: path.to_owned() })
+            }
+            _ => Err("write it as NAME=/ABSOLUTE/PATH, such as git=/usr/bin/git".to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SandboxRunVerb {
+    /// Which sandbox runs commands [default: wasm, or host with --program]
+    #[arg(long, value_enum)]
+    pub(crate) backend: Option<BackendArg>,
+    /// A program of this machine that the host sandbox may run, as NAME=/ABSOLUTE/PATH; may be repeated
+    #[arg(long = "program", value_name = "NAME=PATH")]
+    pub(crate) native: Vec<NamedProgram>,
     /// Let the program write below this directory of the project; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Vec<String>,
@@ -323,6 +545,14 @@ pub(crate) struct SandboxRunVerb {
     /// The program: one text, or a command with its arguments
     #[arg(required = true, value_name = "PROGRAM", last = true)]
     pub(crate) program: Vec<String>,
+}
+
+impl SandboxRunVerb {
+    /// Which sandbox runs commands.
+    pub(crate) fn backend(&self) -> BackendArg {
+        let default = if self.native.is_empty() { BackendArg::Wasm } else { BackendArg::Host };
+        self.backend.unwrap_or(default)
+    }
 }
 
 #[derive(Debug, Subcommand)]

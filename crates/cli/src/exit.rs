@@ -1,11 +1,12 @@
 //! Exit statuses, and every failure's words.
 
 use crate::args::{Format, Global};
+use crate::components::Clash;
 use crate::output::ErrorOutput;
 use crate::report::{Excerpt, Report};
 use crate::text::{self, Style};
 use crate::trust;
-use skillgate_core::{LineIndex, Severity, Span};
+use skillgate_core::{LineIndex, Position, Severity, Span};
 use skillgate_exec::RunError;
 use skillgate_policy::file::{Level, PolicyError};
 use skillgate_policy::{PatternError, Place, Refusal, RefusalReason, SkillRefusal};
@@ -70,10 +71,18 @@ pub(crate) enum Failure {
     Program { reason: String, source_text: String, offset: usize },
     #[error("the wasm backend: {0}")]
     Backend(#[from] skillgate_exec_wasm::BackendError),
+    #[error("the component `{name}` of the policy cannot be used ({}): {}", .clash.place, .clash.reason)]
+    Component { name: String, clash: Box<Clash> },
     #[error("the settings `{}` cannot be read: {reason}", .path.display())]
     Settings { path: PathBuf, reason: String },
     #[error("the policy `{}` was not written: {reason}", .path.display())]
     PolicyNotWritten { path: PathBuf, reason: String },
+    #[error("the queries `{}`{}: {reason}", .path.display(), .place.map(|place| format!(", line {}, column {}", place.line, place.column)).unwrap_or_default())]
+    Triggers { path: PathBuf, place: Option<Position>, reason: String },
+    #[error("there is no case of the suite for what was chosen")]
+    NoCase,
+    #[error("the browser needs a terminal for its input and its output")]
+    NoTerminal,
     #[error("there is no home directory")]
     NoHome,
     #[error("`{text}` is not an action")]
@@ -82,6 +91,8 @@ pub(crate) enum Failure {
     NoSuchPath(String),
     #[error("there is no SKILL.md and no command file in `{0}`")]
     NoSkillFile(String),
+    #[error("the policy has no set `{name}`")]
+    NoSuchSet { name: String, known: Vec<String> },
     #[error("{doing}: {error}")]
     Io { doing: String, error: std::io::Error },
     #[error(transparent)]
@@ -109,14 +120,22 @@ impl From<InvokeError> for Failure {
 impl Failure {
     pub(crate) fn status(&self) -> Status {
         match self {
-            Failure::Pattern { .. } | Failure::Policy { .. } | Failure::UnreadablePolicy { .. } => Status::Usage,
-            Failure::Folder(_) | Failure::Open(_) | Failure::NoSuchPath(_) | Failure::NoSkillFile(_) => {
-                Status::NotFound
-            }
+            Failure::Pattern { .. }
+            | Failure::Policy { .. }
+            | Failure::UnreadablePolicy { .. }
+            | Failure::Component { .. }
+            | Failure::Triggers { .. }
+            | Failure::NoTerminal => Status::Usage,
+            Failure::Folder(_)
+            | Failure::Open(_)
+            | Failure::NoSuchPath(_)
+            | Failure::NoSkillFile(_)
+            | Failure::NoSuchSet { .. } => Status::NotFound,
             Failure::Invoke(error) => match error.as_ref() {
                 InvokeError::Unknown { .. } => Status::NotFound,
                 InvokeError::SkillsOff { .. }
                 | InvokeError::Untrusted { .. }
+                | InvokeError::UntrustedPlugin { .. }
                 | InvokeError::RightMissing { .. }
                 | InvokeError::Disabled { .. }
                 | InvokeError::Skill(_)
@@ -136,7 +155,7 @@ impl Failure {
             | Failure::Io { .. }
             | Failure::Settings { .. }
             | Failure::PolicyNotWritten { .. } => Status::Findings,
-            Failure::NoHome | Failure::Action { .. } => Status::Usage,
+            Failure::NoHome | Failure::NoCase | Failure::Action { .. } => Status::Usage,
             Failure::Backend(_) => Status::Unavailable,
             Failure::Json(_) => Status::Bug,
         }
@@ -199,6 +218,9 @@ impl Failure {
                     "look at it first (`skillgate show`); then trust the project for this run with --trust, or for good: {}",
                     trust::add_command(project)
                 )],
+                InvokeError::UntrustedPlugin { root, .. } => {
+                    vec![format!("look at it first; then: {}", trust::add_command(root))]
+                }
                 InvokeError::RightMissing { project, lapsed: true, .. } => {
                     vec![format!("see what changed, and accept it: {}", trust::review_command(project))]
                 }
@@ -220,6 +242,10 @@ impl Failure {
                 InvokeError::Unreadable(failure) => failure.diagnostic.help.iter().cloned().collect(),
                 _ => Vec::new(),
             },
+            Failure::NoSuchSet { known, .. } if known.is_empty() => {
+                vec!["sets are written in a policy: [skills] sets = { review = [\"review-*\"] }".to_owned()]
+            }
+            Failure::NoSuchSet { known, .. } => vec![format!("it has {}", known.join(", "))],
             Failure::NoSkillFile(_) => {
                 vec!["name a SKILL.md, a directory with skills below it, or a `commands` directory".to_owned()]
             }
@@ -232,6 +258,13 @@ impl Failure {
             Failure::NotTrusted(folder) => vec![format!("trust it: {}", trust::add_command(folder))],
             Failure::NotAccepted(folder) => vec![format!("accept it: {} --accept", trust::review_command(folder))],
             Failure::TrustMoved(folder) => vec![format!("look again: {}", trust::review_command(folder))],
+            Failure::Triggers { .. } => vec![
+                "the file is TOML: `within`, `min-precision`, `min-recall`, and a [[case]] with `query` and `expect` for each query"
+                    .to_owned(),
+            ],
+            Failure::NoCase => vec!["`skillgate audit --plan` shows the cases there are".to_owned()],
+            Failure::Component { clash, .. } => vec![clash.help.clone()],
+            Failure::NoTerminal => vec!["elsewhere, `skillgate list` and `skillgate show NAME` print the same".to_owned()],
             Failure::NoHome => vec!["name one with --home".to_owned()],
             Failure::UnreadablePolicy { help, .. } => help.iter().cloned().collect(),
             Failure::Policy { path, level, .. } => vec![format!(

@@ -7,9 +7,12 @@
 
 mod args;
 mod audit;
+mod browse;
 mod command;
+mod components;
 mod context;
 mod exit;
+mod native;
 mod output;
 mod policy;
 mod progress;
@@ -24,6 +27,11 @@ use exit::{Failure, Status};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Where there is no helper beside this program, it is started again in the helper's place.
+    skillgate_sandbox::init();
+    if let Some(status) = components::compile_child() {
+        return status;
+    }
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -78,17 +86,26 @@ fn dispatch(cli: &Cli) -> Result<Status, Failure> {
     policy::warn_of_unknown_tools(&cli.global);
     match &cli.verb {
         Verb::List(verb) => command::list::run(&cli.global, verb),
+        Verb::Which(verb) => command::which::run(&cli.global, verb),
+        Verb::Why(verb) => command::why::run(&cli.global, verb),
+        Verb::Listing(verb) => command::listing::run(&cli.global, verb),
         Verb::Show(verb) => command::show::run(&cli.global, verb),
         Verb::Run(verb) => command::run::run(&cli.global, verb),
+        Verb::Browse => browse::run(&cli.global),
+        Verb::Search(verb) => command::search::run(&cli.global, verb),
+        Verb::TestTriggers(verb) => command::triggers::run(&cli.global, verb),
         Verb::Check(verb) => command::check::run(&cli.global, verb),
         Verb::Sandbox { verb } => match verb {
             args::SandboxVerb::Run(verb) => command::sandbox::run(&cli.global, verb),
+            args::SandboxVerb::Doctor => command::doctor::run(&cli.global),
+            args::SandboxVerb::Commands => command::sandbox::commands(&cli.global),
         },
         Verb::Policy { verb } => command::policy::run(&cli.global, verb),
         Verb::Trust { verb } => command::trust::run(&cli.global, verb),
         Verb::Log { verb } => command::log::run(&cli.global, verb),
+        Verb::Audit(verb) => command::audit::run(&cli.global, verb),
         Verb::Completions { shell } => command::meta::completions(*shell),
         Verb::Man => command::meta::man(),
-        Verb::Schema { output } => command::meta::schema(*output),
+        Verb::Schema { output, .. } => command::meta::schema(*output),
     }
 }

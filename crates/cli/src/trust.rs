@@ -37,6 +37,11 @@ pub(crate) fn of_project(global: &Global, policy: &Policy, root: &Path) -> Proje
     }
 }
 
+/// Whether the user trusts a plugin's directory for good. Where that cannot be found out it is not trusted.
+pub(crate) fn of_plugin(global: &Global, policy: &Policy, root: &Path) -> bool {
+    matches!(looked_up(global, policy, root), Ok(Some(_)))
+}
+
 fn looked_up(global: &Global, policy: &Policy, root: &Path) -> Result<Option<TrustRecord>, TrustError> {
     // A folder that trust cannot be given to has none, and without a home nothing is kept.
     let (Ok(now), Some(store)) = (FolderId::of_ambient(root), context::store(global, policy)) else { return Ok(None) };

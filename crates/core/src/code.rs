@@ -58,6 +58,8 @@ codes! {
     YamlRecovered(key) = "yaml-recovered", Warning;
     /// The value could not be read as YAML, even after repair.
     YamlInvalid = "yaml-invalid", Error;
+    /// Readers of YAML differ over this value: it is read as the standard says, and others refuse it.
+    YamlNotPortable(key) = "yaml-not-portable", Warning;
     /// A bound on aliases, depth, nodes or sizes was reached while the header was read.
     YamlTooComplex = "yaml-too-complex", Error;
     /// The key stands twice.
@@ -94,9 +96,11 @@ codes! {
     FileNotRegular = "file-not-regular", Error;
     /// The file or directory cannot be read.
     FileUnreadable = "file-unreadable", Error;
+    /// The file is neither a `SKILL.md` nor a command, which is a `.md` file.
+    NotSkillFile = "not-a-skill-file", Error;
     /// The file's name differs from `SKILL.md` in case.
     FileNameCase = "file-name-case", Warning;
-    /// Two names in one source differ only in case or normalisation.
+    /// Two names differ only in case or normalisation.
     NameCollision = "name-collision", Warning;
     /// The label differs from the directory's name.
     NameMismatch = "name-mismatch", Info;
@@ -166,6 +170,8 @@ codes! {
     ExecutableCompanion = "executable-companion", Warning;
     /// What looks like an injection stands right behind other text, where none is run.
     InjectionNotPlaced = "injection-not-placed", Info;
+    /// An injection begins a sentence, so that what may be meant as an example runs.
+    InjectionInProse = "injection-in-prose", Warning;
     /// An entry of the tool list names what the host does not grant, so it grants nothing here.
     AllowedToolsExceedsGrant = "allowed-tools-exceeds-grant", Info;
     /// A placeholder stands in the tool list where a tool belongs.

@@ -12,6 +12,7 @@ pub struct Field<T> {
 
 impl<T> Field<T> {
     /// A value and its place.
+    #[inline]
     pub const fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }

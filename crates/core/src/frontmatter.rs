@@ -1,5 +1,6 @@
 use crate::{Entry, Field, Guarded, Value};
 use serde::Serialize;
+use std::fmt;
 
 /// What became of the header block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -61,6 +62,52 @@ pub enum Effort {
     Number(u64),
 }
 
+/// What a skill needs to be there.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Requires {
+    /// Other skills, by name.
+    pub skills: Vec<Field<String>>,
+    /// Tools of the host.
+    pub tools: Vec<Field<String>>,
+    /// Commands that its injections and scripts run.
+    pub programs: Vec<Field<String>>,
+    /// The least version of Skillgate.
+    pub version: Option<Field<Version>>,
+}
+
+/// A version of Skillgate: major, minor and patch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
+pub struct Version(pub [u32; 3]);
+
+impl Version {
+    /// Reads one to three numbers with dots between; `>=` may stand before, and what is left out is 0.
+    ///
+    /// ```
+    /// use skillgate_core::Version;
+    ///
+    /// assert_eq!(Version::parse(">= 1.2"), Some(Version([1, 2, 0])));
+    /// assert_eq!(Version::parse("1.x"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let text = text.strip_prefix(">=").unwrap_or(text).trim_start();
+        let mut version = [0; 3];
+        for (index, part) in text.split('.').enumerate() {
+            let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+            *version.get_mut(index)? = part.parse().ok().filter(|_| is_number)?;
+        }
+        Some(Self(version))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
 /// The header's keys as typed values. A missing key is `None` or [`Guarded::Absent`], never a default.
 ///
 /// Keys that decide over authority are [`Guarded`]: what cannot be read there fails closed.
@@ -102,6 +149,8 @@ pub struct Frontmatter {
     pub shell: Guarded<String>,
     /// Path patterns that activate the skill.
     pub paths: Guarded<Vec<Field<String>>>,
+    /// What has to be there for the skill to be used.
+    pub requires: Option<Requires>,
     /// The licence, as written.
     pub license: Option<Field<String>>,
     /// What the skill needs to work, as written.

@@ -11,6 +11,8 @@ pub struct Limits {
     pub wall_ms_invocation: u64,
     /// Memory of all guests of a run together, bytes.
     pub memory_bytes: u64,
+    /// Fuel of all guests of a run together: about the WebAssembly instructions they may execute.
+    pub fuel: u64,
     /// Output kept of each stream, bytes.
     pub output_bytes: u64,
     /// Output of one injection that enters a prompt, characters.
@@ -65,8 +67,8 @@ macro_rules! each_limit {
     ($limits:expr, $visit:expr) => {{
         let limits = $limits;
         let mut visit = $visit;
-        each_limit!(@fields limits, visit, wall_ms_injection wall_ms_invocation memory_bytes output_bytes prompt_chars
-            commands loop_turns depth pipeline_stages open_files glob_results source_bytes skill_file_bytes header_bytes
+        each_limit!(@fields limits, visit, wall_ms_injection wall_ms_invocation memory_bytes fuel output_bytes
+            prompt_chars commands loop_turns depth pipeline_stages open_files glob_results source_bytes skill_file_bytes header_bytes
             native_processes native_file_bytes)
     }};
     (@fields $limits:ident, $visit:ident, $($name:ident)+) => {{ $( $visit(stringify!($name), u64::from($limits.$name)); )+ }};
@@ -100,6 +102,7 @@ impl Limits {
             "wall_ms_injection" => self.wall_ms_injection = wanted,
             "wall_ms_invocation" => self.wall_ms_invocation = wanted,
             "memory_bytes" => self.memory_bytes = wanted,
+            "fuel" => self.fuel = wanted,
             "output_bytes" => self.output_bytes = wanted,
             "prompt_chars" => self.prompt_chars = wanted,
             "commands" => self.commands = wanted,
@@ -124,8 +127,8 @@ mod tests {
 
     fn tens() -> Limits {
         serde_json::from_value(serde_json::json!({
-            "wall_ms_injection": 10, "wall_ms_invocation": 10, "memory_bytes": 10, "output_bytes": 10, "prompt_chars": 10,
-            "commands": 10, "loop_turns": 10, "depth": 10, "pipeline_stages": 10, "open_files": 10, "glob_results": 10,
+            "wall_ms_injection": 10, "wall_ms_invocation": 10, "memory_bytes": 10, "fuel": 10, "output_bytes": 10,
+            "prompt_chars": 10, "commands": 10, "loop_turns": 10, "depth": 10, "pipeline_stages": 10, "open_files": 10, "glob_results": 10,
             "source_bytes": 10, "skill_file_bytes": 10, "header_bytes": 10, "native_processes": 10,
             "native_file_bytes": 10
         }))
@@ -135,7 +138,7 @@ mod tests {
     #[test]
     fn every_limit_can_be_lowered_and_none_raised() {
         let names: Vec<_> = tens().entries().into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 16);
+        assert_eq!(names.len(), 17);
         for name in names {
             let lowered = tens().lowered_by(name, 3).expect("lower");
             for (other, value) in lowered.entries() {

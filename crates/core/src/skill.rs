@@ -18,9 +18,20 @@ impl fmt::Display for SkillId {
     }
 }
 
+/// The plugin that brings a skill.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+pub struct Plugin {
+    /// Its name, which stands before the names of its skills: `NAME:skill`.
+    pub name: String,
+    /// Its directory.
+    pub root: PathBuf,
+    /// The directory for what it keeps between runs, which need not be there.
+    pub data: Option<PathBuf>,
+}
+
 /// A skill that was found and read, also when something in it is broken: [`Skill::diagnostics`] says what.
 ///
-/// The body is not kept; [`Skill::digest`] is of the whole file, so that a body read later can be checked.
+/// The body is not kept, and not read before somebody uses it; [`Skill::head_digest`] says what is read later to belong to it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Skill {
     /// Source and command name.
@@ -31,16 +42,19 @@ pub struct Skill {
     pub path: PathBuf,
     /// The skill's own directory, for skills that have one.
     pub directory: Option<PathBuf>,
-    /// The header's keys.
-    pub frontmatter: Frontmatter,
+    /// The plugin it belongs to, for skills of one.
+    pub plugin: Option<Plugin>,
+    /// The header's keys; apart from the rest, so that a skill is easily moved.
+    pub frontmatter: Box<Frontmatter>,
     /// What became of the header.
     pub header: HeaderState,
     /// The label: the header's `name`, else the command's name.
     pub label: String,
     /// The description: the header's, or one taken from the body.
     pub description: Option<String>,
-    /// Digest of the file's bytes.
-    pub digest: Digest,
+    /// Digest of what the skill was made of: the header with its delimiters where that describes the skill, else the whole
+    /// file. A decision is about a text, so it takes the digest of all of it, when it is read.
+    pub head_digest: Digest,
     /// Size of the file in bytes.
     pub bytes: u64,
     /// What was found on the way.

@@ -90,6 +90,21 @@ pub enum LoadedFrom {
     Commands,
 }
 
+impl LoadedFrom {
+    /// The word for a skill of this kind and source in output.
+    #[must_use]
+    pub const fn of_source(self, source: Source) -> &'static str {
+        match (source, self) {
+            (Source::Plugin, _) => "plugin",
+            (Source::Bundled | Source::Pack, _) => "bundled",
+            (Source::Mcp, _) => "mcp",
+            (_, LoadedFrom::Commands) => "commands_DEPRECATED",
+            (Source::Managed, LoadedFrom::Skills) => "managed",
+            (Source::Project | Source::Additional | Source::User, LoadedFrom::Skills) => "skills",
+        }
+    }
+}
+
 /// Which description of the format is followed. A profile changes reading and expansion; it never widens authority.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -14,54 +14,63 @@ pub struct Span {
 
 impl Span {
     /// The range `start..end`; an `end` below `start` gives the empty span at `start`.
+    #[inline]
     #[must_use]
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end: if end < start { start } else { end } }
     }
 
     /// The empty span at `offset`.
+    #[inline]
     #[must_use]
     pub const fn at(offset: usize) -> Self {
         Self { start: offset, end: offset }
     }
 
     /// Length in bytes.
+    #[inline]
     #[must_use]
     pub const fn len(self) -> usize {
         self.end - self.start
     }
 
     /// Whether the span covers no byte.
+    #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
 
     /// The smallest span that covers both.
+    #[inline]
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// The same span `by` bytes further on: a span inside a part becomes a span of the whole.
+    #[inline]
     #[must_use]
     pub const fn shifted(self, by: usize) -> Span {
         Span { start: self.start + by, end: self.end + by }
     }
 
     /// Whether `other` lies inside this span.
+    #[inline]
     #[must_use]
     pub const fn contains(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
     /// The text under the span; `None` when it leaves `text` or cuts a character.
+    #[inline]
     #[must_use]
     pub fn slice(self, text: &str) -> Option<&str> {
         text.get(self.start..self.end)
     }
 
     /// The span as a range.
+    #[inline]
     #[must_use]
     pub const fn range(self) -> Range<usize> {
         self.start..self.end

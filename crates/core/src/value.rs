@@ -55,6 +55,7 @@ pub struct Entry {
 
 impl Value {
     /// The scalar's text, whatever type it looks like.
+    #[inline]
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.kind {

@@ -1,14 +1,17 @@
-use crate::artifact::{self, CompileProgress};
-use crate::component::GuestComponent;
+use crate::artifact::{self, CompileProgress, Workshop};
+use crate::compile::{CompileFault, ComponentCompiler};
+use crate::component::{GuestComponent, Origin};
 use crate::engine::{self, Ticker};
 use crate::guest::{Ended, Guest};
 use crate::host;
+use crate::inspect::ComponentFault;
 use crate::limiter::Limiter;
+use crate::nested;
 use skillgate_exec::{Backend, Bound, Exit, Job, RunError, Stop};
 use skillgate_policy::{Approved, Provider, Sight};
 use skillgate_state::{OwnerDir, StateError};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, atomic::AtomicU32};
 use std::time::Instant;
 use wasmtime::component::{InstancePre, Linker};
 use wasmtime::{Engine, Store, Trap, UpdateDeadline};
@@ -35,6 +38,30 @@ pub enum BackendError {
         /// Why.
         reason: String,
     },
+    /// A component's bytes cannot be had.
+    #[error("the component `{component}` cannot be read: {reason}")]
+    Unreadable {
+        /// The component.
+        component: String,
+        /// Why.
+        reason: String,
+    },
+    /// A component is not what it has to be.
+    #[error("the component `{component}` is not used: {fault}")]
+    Component {
+        /// The component.
+        component: String,
+        /// What is wrong with it.
+        fault: ComponentFault,
+    },
+    /// What a third party made could not be compiled within bounds.
+    #[error("the component `{component}` is not used: {fault}")]
+    ThirdParty {
+        /// The component.
+        component: String,
+        /// Why.
+        fault: CompileFault,
+    },
     /// The directory for compiled components cannot be used.
     #[error("compiled components cannot be cached: {0}")]
     Cache(#[source] StateError),
@@ -46,6 +73,7 @@ pub struct WasmBackendBuilder {
     components: Vec<GuestComponent>,
     cache: Option<OwnerDir>,
     progress: Option<Arc<dyn CompileProgress>>,
+    compiler: Option<Arc<dyn ComponentCompiler>>,
     memory_bytes: u64,
 }
 
@@ -64,6 +92,13 @@ impl WasmBackendBuilder {
         self
     }
 
+    /// Who compiles what third parties made. Without one their commands are not available.
+    #[must_use]
+    pub fn compiler(mut self, compiler: Arc<dyn ComponentCompiler>) -> Self {
+        self.compiler = Some(compiler);
+        self
+    }
+
     /// The most one guest's memory can be, bytes; the sum over a run is bounded by the run's limits. 256 MiB unless set.
     #[must_use]
     pub fn guest_memory_bytes(mut self, bytes: u64) -> Self {
@@ -76,19 +111,21 @@ impl WasmBackendBuilder {
     /// # Errors
     /// [`BackendError::Engine`] when this machine cannot run the engine.
     pub fn build(self) -> Result<WasmBackend, BackendError> {
-        let engine = engine::engine(self.memory_bytes)?;
+        let (engine, reserves) = engine::engine(self.memory_bytes)?;
         let ticker = Ticker::start(&engine)?;
         let mut linker = Linker::new(&engine);
         host::add_to_linker(&mut linker).map_err(|error| BackendError::Engine { reason: format!("{error:#}") })?;
         let loaded = self.components.iter().map(|_| OnceLock::new()).collect();
         Ok(WasmBackend {
             engine,
+            reserves,
             ticker,
             linker,
             components: self.components,
             loaded,
             cache: self.cache,
             progress: self.progress,
+            compiler: self.compiler,
         })
     }
 }
@@ -96,12 +133,14 @@ impl WasmBackendBuilder {
 /// Runs commands of wasm components.
 pub struct WasmBackend {
     engine: Engine,
+    reserves: bool,
     ticker: Ticker,
     linker: Linker<Guest>,
     components: Vec<GuestComponent>,
-    loaded: Vec<OnceLock<Result<CommandPre<Guest>, String>>>,
+    loaded: Vec<OnceLock<Result<CommandPre<Guest>, Arc<BackendError>>>>,
     cache: Option<OwnerDir>,
     progress: Option<Arc<dyn CompileProgress>>,
+    compiler: Option<Arc<dyn ComponentCompiler>>,
 }
 
 impl fmt::Debug for WasmBackend {
@@ -121,6 +160,7 @@ impl WasmBackend {
             components: components.into_iter().collect(),
             cache: None,
             progress: None,
+            compiler: None,
             memory_bytes: 256 << 20,
         }
     }
@@ -129,26 +169,38 @@ impl WasmBackend {
     ///
     /// # Errors
     /// The first component that cannot be used.
-    pub fn prepare(&self) -> Result<(), BackendError> {
-        for (index, component) in self.components.iter().enumerate() {
-            self.component(index)
-                .map_err(|reason| BackendError::Compile { component: component.name().to_owned(), reason })?;
-        }
-        Ok(())
+    pub fn prepare(&self) -> Result<(), Arc<BackendError>> {
+        (0..self.components.len()).try_for_each(|index| self.component(index).map(drop))
     }
 
-    fn component(&self, index: usize) -> Result<&CommandPre<Guest>, String> {
+    /// The component that offers a command.
+    #[must_use]
+    pub fn component_of(&self, command: &str) -> Option<&GuestComponent> {
+        self.components.get(self.index_of(command)?)
+    }
+
+    fn component(&self, index: usize) -> Result<&CommandPre<Guest>, Arc<BackendError>> {
         self.loaded[index]
-            .get_or_init(|| {
-                let component = &self.components[index];
-                let component = artifact::load(&self.engine, component, self.cache.as_ref(), self.progress.as_deref())
-                    .map_err(|error| error.to_string())?;
-                let pre: InstancePre<Guest> =
-                    self.linker.instantiate_pre(&component).map_err(|error| format!("{error:#}"))?;
-                CommandPre::new(pre).map_err(|error| format!("{error:#}"))
-            })
+            .get_or_init(|| self.load(&self.components[index]).map_err(Arc::new))
             .as_ref()
-            .map_err(Clone::clone)
+            .map_err(Arc::clone)
+    }
+
+    fn load(&self, component: &GuestComponent) -> Result<CommandPre<Guest>, BackendError> {
+        let workshop = Workshop {
+            engine: &self.engine,
+            reserves: self.reserves,
+            cache: self.cache.as_ref(),
+            progress: self.progress.as_deref(),
+            compiler: self.compiler.as_deref(),
+        };
+        let code = artifact::load(&workshop, component)?;
+        let failed = |error: wasmtime::Error| BackendError::Compile {
+            component: component.name().to_owned(),
+            reason: format!("{error:#}"),
+        };
+        let pre: InstancePre<Guest> = self.linker.instantiate_pre(&code).map_err(failed)?;
+        CommandPre::new(pre).map_err(failed)
     }
 
     fn index_of(&self, command: &str) -> Option<usize> {
@@ -162,20 +214,24 @@ impl Backend for WasmBackend {
     }
 
     fn provider(&self, command: &str) -> Option<Provider> {
-        self.index_of(command).map(|_| Provider::Shipped)
+        self.component_of(command).map(|component| match component.origin() {
+            Origin::Shipped => Provider::Shipped,
+            Origin::ThirdParty => Provider::ThirdParty,
+        })
     }
 
     fn run(&self, approved: Approved, job: Job<'_>) -> Result<Exit, RunError> {
         let command = approved.vector().first().cloned().unwrap_or_default();
         let unavailable = |reason| RunError::Unavailable { backend: "wasm", stage: "component", reason };
         let index = self.index_of(&command).ok_or_else(|| unavailable(format!("no component offers `{command}`")))?;
-        let pre = self.component(index).map_err(unavailable)?;
+        let pre = self.component(index).map_err(|error| unavailable(error.to_string()))?;
         let (sight, rules) = (approved.sight(), Arc::clone(approved.paths()));
         let withheld = approved.withheld().clone();
         let vector = approved.redeem()?;
-        let guest = Guest {
+        let mut guest = Guest {
             table: Guest::table(),
             limiter: Limiter::new(Arc::clone(job.run)),
+            origin: self.components[index].origin(),
             vector,
             environment: job.environment.to_vec(),
             directory: (sight == Sight::Granted).then(|| job.directory.to_owned()),
@@ -186,10 +242,26 @@ impl Backend for WasmBackend {
             rules,
             sight,
             withheld,
-            open_files: 0,
+            nested: None,
+            open_files: Arc::new(AtomicU32::new(0)),
+            empty_writes: 0,
             run: Arc::clone(job.run),
             started: Instant::now(),
         };
+        match job.nested {
+            None => self.enter(pre, guest, command),
+            Some(nested) => nested::serve(nested, |asking| {
+                guest.nested = Some(asking);
+                self.enter(pre, guest, command)
+            }),
+        }
+    }
+}
+
+impl WasmBackend {
+    /// Runs a guest in a fresh store to its end.
+    fn enter(&self, pre: &CommandPre<Guest>, guest: Guest, command: String) -> Result<Exit, RunError> {
+        let run = Arc::clone(&guest.run);
         let mut store = Store::new(&self.engine, guest);
         store.limiter(|guest| &mut guest.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
@@ -198,9 +270,12 @@ impl Backend for WasmBackend {
             Ok(()) => Ok(UpdateDeadline::Continue(1)),
             Err(stop) => Err(wasmtime::Error::from(Ended::Stopped(stop))),
         });
+        let fuel = run.fuel_left();
+        store.set_fuel(fuel).map_err(|error| fault(&command, &error))?;
         let running = self.ticker.running();
         let outcome = pre.instantiate(&mut store).and_then(|instance| instance.wasi_cli_run().call_run(&mut store));
         drop(running);
+        run.use_fuel(fuel - store.get_fuel().unwrap_or(0));
         conclude(outcome, store.data(), command)
     }
 }
@@ -220,10 +295,18 @@ fn conclude(outcome: wasmtime::Result<Result<(), ()>>, guest: &Guest, command: S
         Ok(Ended::Exit(code)) => exit(code),
         Ok(Ended::Refused(refusal)) => Err(RunError::Refused(refusal)),
         Ok(Ended::Stopped(stop)) => Err(RunError::Stopped { command, stop }),
+        Ok(Ended::Nested(error)) => Err(*error),
         Err(error) => match error.downcast_ref::<Trap>() {
             Some(Trap::StackOverflow) => Err(RunError::Stopped { command, stop: Stop::Bound(Bound::Stack) }),
+            Some(Trap::OutOfFuel) => {
+                Err(RunError::Stopped { command, stop: Stop::Bound(Bound::Fuel(guest.run.limits().fuel)) })
+            }
             Some(trap) => Err(RunError::Fault { command, fault: trap.to_string() }),
-            None => Err(RunError::Fault { command, fault: format!("{error:#}") }),
+            None => Err(fault(&command, &error)),
         },
     }
+}
+
+fn fault(command: &str, error: &wasmtime::Error) -> RunError {
+    RunError::Fault { command: command.to_owned(), fault: format!("{error:#}") }
 }

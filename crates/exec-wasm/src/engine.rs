@@ -10,13 +10,18 @@ pub(crate) const GUEST_STACK: usize = 1 << 20;
 /// Guests that can be alive at once: the stages of several nested pipelines.
 const GUESTS: u32 = 128;
 
-/// The engine: Cranelift alone, every proposal off that no shipped guest needs, pooled instances.
-pub(crate) fn engine(memory_bytes: u64) -> Result<Engine, BackendError> {
+/// What code is compiled with: Cranelift alone, and every proposal off that no shipped guest needs. They are switched off here
+/// and not by leaving them out of the build, which advisories concern. `reserves`: each memory gets the address space that it
+/// could ever need, and most bounds checks go.
+pub(crate) fn config(reserves: bool) -> Config {
     let mut config = Config::new();
     config.strategy(Strategy::Cranelift);
     config.cranelift_opt_level(OptLevel::Speed);
     config.wasm_component_model(true);
     config.epoch_interruption(true);
+    config.consume_fuel(true);
+    // The same result on every processor; no shipped command computes with floating point in a loop.
+    config.cranelift_nan_canonicalization(true);
     config.max_wasm_stack(GUEST_STACK);
     config.async_stack_size(2 * GUEST_STACK);
     // `exit` is a trap, and a backtrace for each costs more than the command.
@@ -28,12 +33,26 @@ pub(crate) fn engine(memory_bytes: u64) -> Result<Engine, BackendError> {
     config.wasm_multi_memory(false);
     config.wasm_tail_call(false);
     config.wasm_relaxed_simd(false);
+    config.wasm_exceptions(false);
+    config.wasm_wide_arithmetic(false);
+    config.wasm_custom_page_sizes(false);
+    config.wasm_shared_everything_threads(false);
+    config.wasm_stack_switching(false);
+    config.concurrency_support(false);
+    if !reserves {
+        config.memory_reservation(0);
+        config.memory_guard_size(0);
+    }
+    config
+}
+
+/// The engine, with pooled instances; and whether memories are reserved.
+pub(crate) fn engine(memory_bytes: u64) -> Result<(Engine, bool), BackendError> {
     // Reserving the pool takes hundreds of gigabytes of address space, which a limited process does not have; then instances are
     // made one by one, with bounds checks instead of guard pages. Slower, and just as bounded.
-    let mut plain = config.clone();
+    let mut plain = config(false);
     plain.allocation_strategy(InstanceAllocationStrategy::OnDemand);
-    plain.memory_reservation(0);
-    plain.memory_guard_size(0);
+    let mut config = config(true);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(GUESTS);
     pool.total_core_instances(GUESTS * 8);
@@ -50,7 +69,8 @@ pub(crate) fn engine(memory_bytes: u64) -> Result<Engine, BackendError> {
     pool.pagemap_scan(Enabled::Auto);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     Engine::new(&config)
-        .or_else(|_| Engine::new(&plain))
+        .map(|engine| (engine, true))
+        .or_else(|_| Engine::new(&plain).map(|engine| (engine, false)))
         .map_err(|error| BackendError::Engine { reason: format!("{error:#}") })
 }
 

@@ -21,13 +21,22 @@
 #![deny(missing_docs)]
 
 mod artifact;
+#[cfg(feature = "attack-guests")]
+pub mod attack;
 mod backend;
+mod child;
+mod compile;
 mod component;
 mod engine;
 mod guest;
 mod host;
+mod inspect;
 mod limiter;
+mod nested;
 
 pub use artifact::CompileProgress;
 pub use backend::{BackendError, WasmBackend, WasmBackendBuilder};
-pub use component::GuestComponent;
+pub use child::{ChildCompiler, REFUSED_STATUS};
+pub use compile::{CompileBudget, CompileFault, CompileRequest, ComponentCompiler, serve_compile_request};
+pub use component::{GuestComponent, Origin};
+pub use inspect::{ComponentCaps, ComponentFault, inspect};

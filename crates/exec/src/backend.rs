@@ -39,6 +39,38 @@ pub struct Job<'a> {
     pub mounts: &'a Arc<Mounts>,
     /// The run it belongs to.
     pub run: &'a Arc<Run>,
+    /// What runs the commands that this one asks for; `None` for one whose vector does not say that it runs others.
+    pub nested: Option<&'a dyn NestedCommands>,
+}
+
+/// Runs what a running command, such as `xargs`, wants to run: each vector is counted, decided by the gate and recorded as a
+/// command of its own at the moment it exists.
+pub trait NestedCommands: fmt::Debug {
+    /// Runs one command to its end, with the output and the messages of the one that asks.
+    ///
+    /// # Errors
+    /// [`RunError`], which ends the command that asks as well: a refusal is one of the whole run.
+    fn run(&self, command: NestedCommand) -> Result<Nested, RunError>;
+}
+
+/// A command that a running command asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NestedCommand {
+    /// Its vector, the command's name first.
+    pub vector: Vec<String>,
+    /// The directory it starts in, absolute or from that of the command that asks; `None` for the same.
+    pub directory: Option<String>,
+    /// Whether it reads what the command that asks reads; else nothing.
+    pub reads: bool,
+}
+
+/// How a command that was asked for ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nested {
+    /// With a status.
+    Exited(u8),
+    /// Nobody offers it, or its directory is not there; nothing ran.
+    NotFound,
 }
 
 /// How a command ended by itself.

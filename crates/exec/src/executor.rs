@@ -1,9 +1,10 @@
 use crate::audit::{AuditEvent, AuditFailure, Trail};
 use crate::backend::{Backend, RunError};
 use crate::eval::{self, Io, Shared};
-use crate::mounts::Mounts;
+use crate::mounts::{Mounts, normalise};
 use crate::program::Program;
 use crate::run::Run;
+use crate::scratch;
 use crate::stream::{Input, Output};
 use serde::Serialize;
 use skillgate_core::{HoleValue, Span};
@@ -103,6 +104,12 @@ pub trait Executor: Send + Sync + fmt::Debug {
     /// Decides every command of a program as far as its words are known. Nothing runs.
     fn plan(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand>;
 
+    /// Whether a command of this name can run here at all; `None` when the executor does not know.
+    fn provides(&self, program: &str) -> Option<bool> {
+        let _unknown = program;
+        None
+    }
+
     /// Plans the program and, when nothing in it is refused, runs it to its end.
     ///
     /// # Errors
@@ -171,34 +178,7 @@ impl CapabilityShell {
         Some(PlannedCommand { words, span: command.span, backend: known.map(|(_, backend)| backend), verdict })
     }
 
-    fn evaluate(
-        &self,
-        program: &Program,
-        gate: &Gate,
-        scene: &Scene,
-        run: &Arc<Run>,
-        streams: Streams,
-    ) -> Result<Completion, RunError> {
-        let shared =
-            Shared { gate, backends: &self.backends, scene, run, holes: &program.holes, records: Mutex::default() };
-        let io = Io { stdin: streams.stdin, stdin_file: None, stdout: streams.stdout, stderr: streams.stderr };
-        let result = eval::run(&shared, &program.tree, io);
-        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner).list;
-        match result {
-            Ok((status, decided_by)) => Ok(Completion { status, decided_by, commands }),
-            Err(RunError::Refused(mut refusal)) => {
-                // The command that was refused has no status.
-                let ended = commands.into_iter().filter(|command| command.status.is_some());
-                refusal.already_ran = ended.map(|command| command.argv).collect();
-                Err(RunError::Refused(refusal))
-            }
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl Executor for CapabilityShell {
-    fn plan(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand> {
+    fn plan_written(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand> {
         let functions: HashSet<&str> = walk(&program.tree)
             .filter_map(|node| match node {
                 Node::Command(skillgate_shell::Command::Function(function)) => Some(function.name.as_str()),
@@ -221,8 +201,8 @@ impl Executor for CapabilityShell {
                     );
                     let RedirectTarget::File(word) = &redirect.target else { return None };
                     let path = sketch(word, program).into_iter().next()?.ok().filter(|_| writes)?;
-                    if eval::is_free_target(&path) || gate.paths().grants_writing() {
-                        // Which file it is depends on where the program stands then.
+                    if eval::is_free_target(&path) || is_temporary(&path) || gate.paths().grants_writing() {
+                        // Which file it is depends on where the program stands then, and on what is mounted at `/tmp`.
                         return None;
                     }
                     let vector = [">".to_owned(), path.clone()];
@@ -236,6 +216,71 @@ impl Executor for CapabilityShell {
                 _ => None,
             })
             .collect()
+    }
+
+    /// What a planned command will run itself, as far as its words tell it.
+    fn plan_nested(&self, command: &PlannedCommand, gate: &Gate) -> Vec<PlannedCommand> {
+        if command.backend.is_none_or(|backend| matches!(backend, "shell" | "none")) {
+            return Vec::new();
+        }
+        let planned = |mut words: Vec<Result<String, Span>>| {
+            if let Some(Ok(name)) = words.first_mut()
+                && let Some(command) = eval::system_command(name, &self.backends)
+            {
+                *name = command.to_owned();
+            }
+            let known = words.first()?.as_deref().ok().map(|name| eval::program_of(name, &self.backends));
+            let provider = known.map(|(provider, _)| provider);
+            let sketch = Sketch { words: words.clone(), provider, span: command.span };
+            let verdict = gate.check(&sketch).map_err(Box::new);
+            Some(PlannedCommand { words, span: command.span, backend: known.map(|(_, backend)| backend), verdict })
+        };
+        eval::templates(&command.words, command.span).into_iter().filter_map(planned).collect()
+    }
+
+    fn evaluate(
+        &self,
+        program: &Program,
+        gate: &Gate,
+        scene: &Scene,
+        run: &Arc<Run>,
+        streams: Streams,
+    ) -> Result<Completion, RunError> {
+        let shared =
+            Shared { gate, backends: &self.backends, scene, run, holes: &program.holes, records: Mutex::default() };
+        let (stdout, stderr) = (streams.stdout, streams.stderr);
+        let io = Io { stdin: streams.stdin, stdin_file: None, stdout, stderr, others: Vec::new() };
+        let result = eval::run(&shared, &program.tree, io);
+        let commands = shared.records.into_inner().unwrap_or_else(PoisonError::into_inner).list;
+        match result {
+            Ok((status, decided_by)) => Ok(Completion { status, decided_by, commands }),
+            Err(RunError::Refused(mut refusal)) => {
+                // The command that was refused has no status.
+                let ended = commands.into_iter().filter(|command| command.status.is_some());
+                refusal.already_ran = ended.map(|command| command.argv).collect();
+                Err(RunError::Refused(refusal))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Executor for CapabilityShell {
+    fn provides(&self, program: &str) -> Option<bool> {
+        let built_in = !program.contains('/') && crate::is_builtin(program);
+        Some(built_in || self.backends.iter().any(|backend| backend.provider(program).is_some()))
+    }
+
+    fn plan(&self, program: &Program, gate: &Gate) -> Vec<PlannedCommand> {
+        let mut planned = self.plan_written(program, gate);
+        // A command that another one runs may run others again; each is shorter than the one before.
+        let mut at = 0;
+        while let Some(command) = planned.get(at) {
+            at += 1;
+            let nested = self.plan_nested(command, gate);
+            planned.extend(nested);
+        }
+        planned
     }
 
     fn execute(
@@ -261,6 +306,7 @@ impl Executor for CapabilityShell {
         let bytes = Arc::default();
         let streams =
             Streams { stdout: streams.stdout.counted(&bytes), stderr: streams.stderr.counted(&bytes), ..streams };
+        let scene = &Scene { mounts: scene.mounts.with_scratch(), ..scene.clone() };
         let result = self.evaluate(program, gate, scene, run, streams);
         scene.trail.record(&AuditEvent::RunEnd {
             program: program.source().to_owned(),
@@ -271,6 +317,11 @@ impl Executor for CapabilityShell {
         })?;
         result
     }
+}
+
+/// Whether a path may lie in the run's own `/tmp`, which needs no grant.
+fn is_temporary(path: &str) -> bool {
+    path.starts_with('/') && normalise(path).strip_prefix(scratch::PATH).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The file that a command's own redirection opens for it, when its name is known.

@@ -31,6 +31,7 @@ mod mounts;
 mod program;
 mod run;
 mod sanitise;
+mod scratch;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -39,7 +40,8 @@ pub use audit::{
     AllSinks, Asked, AuditContext, AuditError, AuditEvent, AuditFailure, AuditSink, BestEffort, NoAudit, SkillCall,
     Trail,
 };
-pub use backend::{Backend, Exit, Job, RunError};
+pub use backend::{Backend, Exit, Job, Nested, NestedCommand, NestedCommands, RunError};
+pub use eval::is_builtin;
 pub use executor::{Asker, CapabilityShell, CommandRecord, Completion, Executor, PlannedCommand, Scene, Streams};
 pub use mounts::{ChangeError, Located, Mount, Mounts, Writing, normalise};
 pub use program::{Program, ProgramError};

@@ -1,3 +1,5 @@
+use crate::run::Stop;
+use crate::scratch::{self, Directory, Scratch};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use skillgate_policy::{PathRules, Rule};
@@ -12,6 +14,8 @@ pub struct Mount {
     dir: Dir,
     /// Where the directory lies in the project; empty for the project itself. What is elsewhere is not bound by path patterns.
     in_project: Option<PathBuf>,
+    /// Set for a run's own `/tmp`, which its commands may change as they like.
+    scratch: Option<Directory>,
 }
 
 impl Mount {
@@ -20,13 +24,40 @@ impl Mount {
     pub fn path(&self) -> &str {
         &self.path
     }
+
+    /// Whether it is the run's own `/tmp`, where nothing is but what the run put there.
+    #[must_use]
+    pub fn is_scratch(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// The handle that was opened when the run was prepared, to tell which directory it is.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn handle(&self) -> std::os::fd::BorrowedFd<'_> {
+        std::os::fd::AsFd::as_fd(&self.dir)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn scratch_directory(&self) -> Option<&Directory> {
+        self.scratch.as_ref()
+    }
+
+    pub(crate) fn scratch(path: &str, dir: Dir, directory: Directory) -> Mount {
+        Mount { path: path.to_owned(), dir, in_project: None, scratch: Some(directory) }
+    }
 }
 
 /// The directories of one run. The handles are opened once, when the run is prepared; a directory that is replaced later is
 /// not followed.
 #[derive(Debug, Default)]
 pub struct Mounts {
-    mounts: Vec<Mount>,
+    mounts: Vec<Arc<Mount>>,
+    /// The run's own `/tmp`, which comes after all others.
+    scratch: Option<Scratch>,
+    /// The directory that holds the project, with its status: `ls -la` of the project shows it as `..`. Nothing else of it is
+    /// ever shown.
+    holder: Option<(String, Metadata)>,
 }
 
 /// Which file a path names: the mount, and the path below it.
@@ -53,6 +84,9 @@ pub enum ChangeError {
     /// No rule grants it, which refuses the run.
     #[error("no rule grants it")]
     Refused,
+    /// The run may not go on.
+    #[error("{0}")]
+    Stopped(Stop),
     /// The system's answer.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -71,7 +105,8 @@ impl Mounts {
     /// # Errors
     /// The path that could not be opened as a directory, and why.
     pub fn open_ambient(project: Option<&Path>, others: &[&Path]) -> Result<Arc<Self>, (PathBuf, io::Error)> {
-        let mut mounts: Vec<Mount> = Vec::new();
+        let mut mounts: Vec<Arc<Mount>> = Vec::new();
+        let mut holder = None;
         let real_project = project.and_then(|path| path.canonicalize().ok());
         let wanted = project.map(|path| (path, true)).into_iter().chain(others.iter().map(|path| (*path, false)));
         for (path, is_project) in wanted {
@@ -83,7 +118,7 @@ impl Mounts {
                 Ok((text.trim_end_matches('/').to_owned(), dir))
             };
             let (text, dir) = open().map_err(|error| (path.to_owned(), error))?;
-            let covered = |mount: &Mount| {
+            let covered = |mount: &Arc<Mount>| {
                 let below = text.strip_prefix(mount.path.as_str());
                 below.is_some_and(|rest| rest.is_empty() || (mount.is_project() && rest.starts_with('/')))
             };
@@ -96,16 +131,59 @@ impl Mounts {
                 (false, Some((project, real))) => real.strip_prefix(project).ok().map(Path::to_path_buf),
                 (false, None) => None,
             };
-            mounts.push(Mount { path: text, dir, in_project });
+            if is_project {
+                holder = holder_ambient(&text);
+            }
+            mounts.push(Arc::new(Mount { path: text, dir, in_project, scratch: None }));
         }
         // The longest path that contains a file is the mount it is opened through.
         mounts.sort_by_key(|mount| std::cmp::Reverse(mount.path.len()));
-        Ok(Arc::new(Self { mounts }))
+        Ok(Arc::new(Self { mounts, scratch: None, holder }))
     }
 
-    /// The mounts, the longest path first.
-    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
-        self.mounts.iter()
+    /// The same directories and a `/tmp` of one run, which is empty, private, and gone when the last holder of this value is.
+    /// Where the host mounted `/tmp` or what contains it, that stays.
+    pub(crate) fn with_scratch(&self) -> Arc<Self> {
+        let covered = self.mounts.iter().any(|mount| matches!(mount.path.as_str(), "" | scratch::PATH));
+        Arc::new(Self {
+            mounts: self.mounts.clone(),
+            scratch: (!covered).then(Scratch::default),
+            holder: self.holder.clone(),
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn scratch_of_test(&self) -> &Scratch {
+        self.scratch.as_ref().expect("made with one")
+    }
+
+    /// The path and the status of the directory that holds the project, as they were when the project was opened.
+    #[must_use]
+    pub fn holder(&self) -> Option<(&str, &Metadata)> {
+        self.holder.as_ref().map(|(path, metadata)| (path.as_str(), metadata))
+    }
+
+    /// The paths of the mounts.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.mounts.iter().map(|mount| mount.path.as_str()).chain(self.scratch.iter().map(|_| scratch::PATH))
+    }
+
+    /// The directories that were opened, the longest path first; without the run's own `/tmp`.
+    pub fn directories(&self) -> impl Iterator<Item = &Mount> {
+        self.mounts.iter().map(Arc::as_ref)
+    }
+
+    /// The index of the mount that an absolute path lies in, and the rest of the path. The path is without `.` and `..`.
+    #[must_use]
+    pub fn find<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
+        self.paths().enumerate().find_map(|(index, mount)| {
+            let rest = path.strip_prefix(mount)?;
+            match rest.strip_prefix('/') {
+                Some(relative) => Some((index, relative)),
+                None if rest.is_empty() => Some((index, "")),
+                None => None,
+            }
+        })
     }
 
     /// How a path below the project is called from its root, which is how a `Write` rule names it; other paths as they are.
@@ -118,23 +196,37 @@ impl Mounts {
     /// The `index`-th mount.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&Mount> {
-        self.mounts.get(index)
+        match self.mounts.get(index) {
+            Some(mount) => Some(mount),
+            None if index == self.mounts.len() => self.scratch.as_ref()?.mount(),
+            None => None,
+        }
     }
 
     /// Finds the mount that an absolute path lies in. `.` and `..` are taken out as text first, as a shell's `cd` does.
     #[must_use]
     pub fn locate(&self, path: &str) -> Option<Located<'_>> {
         let path = normalise(path);
-        self.mounts.iter().find_map(|mount| {
-            let rest = path.strip_prefix(mount.path.as_str())?;
-            let relative = match rest.strip_prefix('/') {
-                Some(relative) => relative,
-                None if rest.is_empty() => "",
-                None => return None,
-            };
-            Some(Located { mount, relative: PathBuf::from(relative) })
-        })
+        let (index, relative) = self.find(&path)?;
+        Some(self.get(index)?.below(relative))
     }
+}
+
+/// The directory that holds another one; `None` where there is none, or it may not be looked at.
+fn holder_ambient(path: &str) -> Option<(String, Metadata)> {
+    let parent = Path::new(path).parent()?;
+    let metadata = Dir::open_ambient_dir(parent, ambient_authority()).and_then(|dir| dir.dir_metadata()).ok()?;
+    Some((parent.to_str()?.replace('\\', "/"), metadata))
+}
+
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    cap_std::fs::MetadataExt::nlink(metadata) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &Metadata) -> bool {
+    false
 }
 
 /// An absolute path without empty, `.` and `..` components.
@@ -152,7 +244,9 @@ pub fn normalise(path: &str) -> String {
 }
 
 impl Mount {
-    fn is_project(&self) -> bool {
+    /// Whether it is the project's root, the only one in which a rule can grant writing.
+    #[must_use]
+    pub fn is_project(&self) -> bool {
         self.in_project.as_ref().is_some_and(|prefix| prefix.as_os_str().is_empty())
     }
 
@@ -172,6 +266,12 @@ impl Mount {
 }
 
 impl Located<'_> {
+    /// Whether it is in the run's own `/tmp`.
+    #[must_use]
+    pub fn is_scratch(&self) -> bool {
+        self.mount.is_scratch()
+    }
+
     fn relative(&self) -> &Path {
         if self.relative.as_os_str().is_empty() { Path::new(".") } else { &self.relative }
     }
@@ -269,27 +369,55 @@ impl Located<'_> {
         rules.hidden_by(prefix.join(real.strip_prefix(".").unwrap_or(&real)).to_str()?, is_directory)
     }
 
-    /// Opens a file for writing: in the project, where a rule grants it, never through a link.
+    /// Opens a file for writing: in the project, where a rule grants it, never through a link, also no hard one, because another
+    /// name of the same file may lie where no rule grants it; or in the run's own `/tmp`.
     ///
     /// # Errors
     /// [`ChangeError::Refused`] when no rule grants it.
     pub fn open_for_writing(&self, rules: &PathRules, how: Writing) -> Result<(File, Metadata), ChangeError> {
         let path = self.changeable(rules)?;
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(how.create).create_new(how.exclusive).truncate(how.truncate);
+        options.read(true).write(true).create(how.create).create_new(how.exclusive);
         #[cfg(unix)]
         {
             use cap_std::fs::OpenOptionsExt as _;
             let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
             options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
         }
-        let file = self.mount.dir.open_with(&path, &options)?;
+        let file = match &self.mount.scratch {
+            // What is made there is counted, so whether it is made has to be known.
+            Some(scratch) if how.create => {
+                let made = scratch.make(|| self.mount.dir.open_with(&path, options.clone().create_new(true)));
+                match made {
+                    Err(ChangeError::System(error))
+                        if error.kind() == io::ErrorKind::AlreadyExists && !how.exclusive =>
+                    {
+                        self.mount.dir.open_with(&path, options.create(false))?
+                    }
+                    made => made?,
+                }
+            }
+            _ => self.mount.dir.open_with(&path, &options)?,
+        };
         let metadata = file.metadata()?;
-        if metadata.is_file() {
-            Ok((file, metadata))
-        } else {
-            Err(io::Error::from(io::ErrorKind::PermissionDenied).into())
+        if !metadata.is_file() || (self.mount.scratch.is_none() && has_other_names(&metadata)) {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
         }
+        if !how.truncate {
+            return Ok((file, metadata));
+        }
+        // Not before it is known which file it is.
+        file.set_len(0)?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
+    }
+
+    /// Whether what the path names may be changed at all.
+    ///
+    /// # Errors
+    /// [`ChangeError::Refused`] when no rule grants it.
+    pub fn check_changeable(&self, rules: &PathRules) -> Result<(), ChangeError> {
+        self.changeable(rules).map(drop)
     }
 
     /// Makes a directory, where a rule grants it.
@@ -297,7 +425,11 @@ impl Located<'_> {
     /// # Errors
     /// [`ChangeError::Refused`] when no rule grants it.
     pub fn create_directory(&self, rules: &PathRules) -> Result<(), ChangeError> {
-        Ok(self.mount.dir.create_dir(self.changeable(rules)?)?)
+        let path = self.changeable(rules)?;
+        match &self.mount.scratch {
+            Some(scratch) => scratch.make(|| self.mount.dir.create_dir(&path)),
+            None => Ok(self.mount.dir.create_dir(&path)?),
+        }
     }
 
     /// Removes a file or a link, where a rule grants it.
@@ -305,7 +437,9 @@ impl Located<'_> {
     /// # Errors
     /// [`ChangeError::Refused`] when no rule grants it.
     pub fn remove_file(&self, rules: &PathRules) -> Result<(), ChangeError> {
-        Ok(self.mount.dir.remove_file(self.changeable(rules)?)?)
+        self.mount.dir.remove_file(self.changeable(rules)?)?;
+        self.is_gone();
+        Ok(())
     }
 
     /// Removes an empty directory, where a rule grants it.
@@ -313,24 +447,45 @@ impl Located<'_> {
     /// # Errors
     /// [`ChangeError::Refused`] when no rule grants it.
     pub fn remove_directory(&self, rules: &PathRules) -> Result<(), ChangeError> {
-        Ok(self.mount.dir.remove_dir(self.changeable(rules)?)?)
+        self.mount.dir.remove_dir(self.changeable(rules)?)?;
+        self.is_gone();
+        Ok(())
     }
 
     /// Renames a file, where rules grant both names. A directory is not renamed: it would carry names along that no rule was
-    /// asked about.
+    /// asked about. In the run's own `/tmp` no rule is asked about anything.
     ///
     /// # Errors
     /// [`ChangeError::Refused`] when a rule does not grant one of the names.
     pub fn rename_file(&self, rules: &PathRules, to: &Located<'_>) -> Result<(), ChangeError> {
         let (from_path, to_path) = (self.changeable(rules)?, to.changeable(rules)?);
-        if !self.mount.dir.symlink_metadata(&from_path)?.is_file() {
+        let free = self.mount.is_scratch() && to.mount.is_scratch();
+        if !free && !self.mount.dir.symlink_metadata(&from_path)?.is_file() {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
         }
-        Ok(self.mount.dir.rename(from_path, &to.mount.dir, to_path)?)
+        let replaces = free && from_path != to_path && to.mount.dir.symlink_metadata(&to_path).is_ok();
+        self.mount.dir.rename(from_path, &to.mount.dir, to_path)?;
+        if replaces {
+            self.is_gone();
+        }
+        Ok(())
     }
 
-    /// The path to change: below the project, with the links in its directories resolved, and granted by a rule.
+    /// Counts one file or directory of the run's own `/tmp` less.
+    fn is_gone(&self) {
+        if let Some(scratch) = &self.mount.scratch {
+            scratch.give_file();
+        }
+    }
+
+    /// The path to change: below the project, with the links in its directories resolved, and granted by a rule; or in the
+    /// run's own `/tmp`.
     fn changeable(&self, rules: &PathRules) -> Result<PathBuf, ChangeError> {
+        if self.mount.is_scratch() {
+            // No link is ever in it, so a path leads where it says.
+            let named = self.relative.file_name().map(|_| self.relative.clone());
+            return named.ok_or_else(|| io::Error::from(io::ErrorKind::PermissionDenied).into());
+        }
         if !self.mount.is_project() || !rules.grants_writing() {
             return Err(ChangeError::Refused);
         }
@@ -437,6 +592,7 @@ mod tests {
         std::fs::write(at("src/code"), "old").expect("a file");
         std::os::unix::fs::symlink("../src", at("out/way")).expect("a link");
         std::os::unix::fs::symlink("../src/code", at("out/link")).expect("a link");
+        std::fs::hard_link(at("src/code"), at("out/hard")).expect("a link");
         let rule = Rule::parse(Effect::Allow, "Write(out)", Place::Host).expect("a rule");
         let rules = Authority::of(Host::granting([rule])).path_rules();
         let mounts = Mounts::open_ambient(Some(root.path()), &[]).expect("opens");
@@ -445,7 +601,7 @@ mod tests {
         let write = |name: &str| match below(name).open_for_writing(&rules, how) {
             Ok(_) => "written",
             Err(ChangeError::Refused) => "refused",
-            Err(ChangeError::System(_)) => "failed",
+            Err(ChangeError::System(_) | ChangeError::Stopped(_)) => "failed",
         };
         for (name, outcome) in [
             ("out/new", "written"),
@@ -454,6 +610,7 @@ mod tests {
             ("out/way/code", "refused"),
             ("out/way/new", "refused"),
             ("out/link", "failed"),
+            ("out/hard", "failed"),
             ("out/.git/config", "refused"),
             ("../x", "failed"),
             ("out/..", "refused"),

@@ -12,6 +12,8 @@ pub enum Bound {
     WallTime(u64),
     /// The guests of the run hold as much memory as they may together, bytes.
     Memory(u64),
+    /// The guests of the run executed as much as they may together, about instructions.
+    Fuel(u64),
     /// A stream that must arrive whole is longer than may be kept, bytes.
     Output(u64),
     /// The run started as many commands as it may.
@@ -36,6 +38,12 @@ pub enum Bound {
     Source(u64),
     /// A guest's own stack is used up.
     Stack,
+    /// A guest holds as many handles at once as it may.
+    Handles(u32),
+    /// A guest wrote nothing as often as it may.
+    EmptyWrites(u64),
+    /// The run made as many files and directories in `/tmp` as it may.
+    TemporaryFiles(u64),
 }
 
 impl fmt::Display for Bound {
@@ -43,6 +51,7 @@ impl fmt::Display for Bound {
         match self {
             Bound::WallTime(n) => write!(f, "it ran longer than {n} ms"),
             Bound::Memory(n) => write!(f, "its commands wanted more than {n} bytes of memory (memory_bytes)"),
+            Bound::Fuel(n) => write!(f, "its commands executed more than {n} instructions (fuel)"),
             Bound::Output(n) => write!(f, "it wrote more than {n} bytes (output_bytes)"),
             Bound::Commands(n) => write!(f, "it started more than {n} commands (commands)"),
             Bound::LoopTurns(n) => write!(f, "its loops turned more than {n} times (loop_turns)"),
@@ -60,6 +69,9 @@ impl fmt::Display for Bound {
             Bound::Written(n) => write!(f, "it wrote more than {n} bytes into files (native_file_bytes)"),
             Bound::Source(n) => write!(f, "a script has more than {n} bytes (source_bytes)"),
             Bound::Stack => f.write_str("a command used up its stack"),
+            Bound::Handles(n) => write!(f, "a command held more than {n} handles at once"),
+            Bound::EmptyWrites(n) => write!(f, "a command wrote nothing more than {n} times"),
+            Bound::TemporaryFiles(n) => write!(f, "it made more than {n} files and directories in /tmp"),
         }
     }
 }
@@ -94,6 +106,7 @@ pub struct Run {
     later: AtomicU64,
     cancelled: AtomicBool,
     memory: AtomicU64,
+    fuel: AtomicU64,
     commands: AtomicU64,
     loop_turns: AtomicU64,
     written: AtomicU64,
@@ -135,6 +148,7 @@ impl Run {
             wall_ms,
             cancelled: AtomicBool::new(false),
             memory: AtomicU64::new(0),
+            fuel: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             loop_turns: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -246,5 +260,17 @@ impl Run {
     /// Gives back what [`Run::take_memory`] took.
     pub fn give_memory(&self, bytes: u64) {
         self.memory.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// The fuel that the guests of the run have left. Guests that run at once each see what was left when they began; what they
+    /// used is counted when they end.
+    #[must_use]
+    pub fn fuel_left(&self) -> u64 {
+        self.limits.fuel.saturating_sub(self.fuel.load(Ordering::Relaxed))
+    }
+
+    /// Counts fuel that a guest used.
+    pub fn use_fuel(&self, amount: u64) {
+        self.fuel.fetch_add(amount, Ordering::Relaxed);
     }
 }

@@ -72,7 +72,12 @@ impl PipeReader {
         loop {
             if !state.bytes.is_empty() {
                 let count = size.min(state.bytes.len());
-                let bytes = state.bytes.drain(..count).collect();
+                // Copied as a whole: the iterator of `drain` gives byte after byte.
+                let (front, back) = state.bytes.as_slices();
+                let mut bytes = Vec::with_capacity(count);
+                bytes.extend_from_slice(&front[..count.min(front.len())]);
+                bytes.extend_from_slice(&back[..count - bytes.len()]);
+                state.bytes.drain(..count);
                 self.0.changed.notify_all();
                 return Ok(bytes);
             }

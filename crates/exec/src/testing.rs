@@ -1,6 +1,6 @@
 //! A backend of plain functions, and what tests need around it.
 
-use crate::backend::{Backend, Exit, Job, RunError};
+use crate::backend::{Backend, Exit, Job, Nested, NestedCommand, RunError};
 use crate::executor::{CapabilityShell, Completion, Executor, Scene, Streams};
 use crate::mounts::Mounts;
 use crate::program::Program;
@@ -15,7 +15,7 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// Offers a few commands: `args` prints its words in brackets, `cat` copies, `fail` ends with its argument, `yes` never
-/// stops, `touch` tries to write; `head` reads one line and leaves. It records every vector it ran.
+/// stops, `touch` tries to write; `head` reads one line and leaves; `xargs` runs a command of its words and those it reads. It records every vector it ran.
 #[derive(Debug, Default)]
 pub(crate) struct Fake {
     pub(crate) ran: Mutex<Vec<Vec<String>>>,
@@ -27,7 +27,9 @@ impl Backend for Fake {
     }
 
     fn provider(&self, command: &str) -> Option<Provider> {
-        ["args", "cat", "fail", "yes", "touch", "head", "true2"].contains(&command).then_some(Provider::Shipped)
+        ["args", "cat", "fail", "yes", "touch", "head", "true2", "xargs"]
+            .contains(&command)
+            .then_some(Provider::Shipped)
     }
 
     fn run(&self, approved: Approved, job: Job<'_>) -> Result<Exit, RunError> {
@@ -37,6 +39,7 @@ impl Backend for Fake {
         let exit = |code| Ok(Exit { code });
         match vector[0].as_str() {
             "args" => {
+                assert!(job.nested.is_none(), "only what runs others is given the means");
                 let text: String = vector[1..].iter().map(|word| format!("[{word}]")).collect();
                 let _reader_may_be_gone = job.stdout.write(format!("{text}\n").as_bytes());
                 exit(0)
@@ -68,6 +71,25 @@ impl Backend for Fake {
                     Err(crate::WriteError::Stop(stop)) => return Err(stopped(stop)),
                 }
             },
+            // The words it is given and those it reads are one command.
+            "xargs" => {
+                let nested = job.nested.expect("its vector says that it runs others");
+                let mut bytes = Vec::new();
+                loop {
+                    let more = job.stdin.read(4096).map_err(stopped)?;
+                    if more.is_empty() {
+                        break;
+                    }
+                    bytes.extend(more);
+                }
+                let read = String::from_utf8(bytes).expect("tests write UTF-8");
+                let words = vector[1..].iter().map(String::as_str).chain(read.split_whitespace());
+                let vector = words.map(str::to_owned).collect();
+                match nested.run(NestedCommand { vector, directory: None, reads: false })? {
+                    Nested::Exited(code) => exit(code),
+                    Nested::NotFound => exit(127),
+                }
+            }
             "touch" => Err(Approved::write_refusal(&vector, vector.get(1).map_or("", String::as_str)).into()),
             _ => exit(0),
         }

@@ -1,7 +1,7 @@
 //! Bytes to text.
 
 /// A file as text. The text keeps a byte order mark, so that for valid UTF-8 its offsets are the file's own.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Decoded {
     /// The whole file.
     pub(crate) text: String,
@@ -15,13 +15,33 @@ pub(crate) struct Decoded {
 
 /// Decodes `bytes`.
 pub(crate) fn decode(bytes: &[u8]) -> Decoded {
-    let (text, valid) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text.to_owned(), true),
-        Err(_) => (String::from_utf8_lossy(bytes).into_owned(), false),
-    };
-    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    match std::str::from_utf8(bytes) {
+        Ok(text) => valid(text.to_owned()),
+        Err(_) => lossy(bytes),
+    }
+}
+
+/// Decodes bytes that nobody else needs: the text is the same memory where they are UTF-8.
+pub(crate) fn decode_owned(bytes: Vec<u8>) -> Decoded {
+    match String::from_utf8(bytes) {
+        Ok(text) => valid(text),
+        Err(error) => lossy(error.as_bytes()),
+    }
+}
+
+fn valid(text: String) -> Decoded {
+    Decoded { start: content_start(&text), text, valid: true, utf16: false }
+}
+
+fn lossy(bytes: &[u8]) -> Decoded {
+    let text = String::from_utf8_lossy(bytes).into_owned();
     let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    Decoded { text, start, valid, utf16 }
+    Decoded { start: content_start(&text), text, valid: false, utf16 }
+}
+
+/// Where the text goes on behind a byte order mark.
+fn content_start(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 /// Bytes that are looked at together while they are ASCII.
@@ -66,6 +86,7 @@ mod tests {
             (b"", 0, true),
         ] {
             let decoded = decode(bytes);
+            assert_eq!(decoded, decode_owned(bytes.to_vec()), "{bytes:?}");
             assert_eq!((decoded.start, decoded.valid), (start, valid), "{bytes:?}");
             if valid {
                 assert_eq!(decoded.text.as_bytes(), bytes);

@@ -3,8 +3,10 @@
 use crate::key::{self, Key, Kind};
 use crate::lists::split_list;
 use crate::options::ReadOptions;
+use crate::path_pattern::path_pattern_problem;
 use crate::placeholder::argument_name_problem;
 use crate::quote::quoted;
+use crate::requires;
 use memchr::{memchr, memmem};
 use skillgate_core::{
     Code, Context, Diagnostic, Effort, Entry, Field, Frontmatter, Guarded, LoadedFrom, ModelChoice, Profile,
@@ -18,69 +20,74 @@ pub(crate) struct Header<'a> {
     pub(crate) source: &'a str,
     /// The header with its delimiters.
     pub(crate) whole: Span,
-    /// The top-level entries in the author's order.
-    pub(crate) entries: &'a [Entry],
-    /// What each entry's key is known as.
-    pub(crate) keys: &'a [Option<&'static Key>],
     /// Places where an alias stands instead of a value.
     pub(crate) aliases: &'a [Span],
     /// Keys whose value was repaired by guessing; for a key that decides over authority that is not enough.
     pub(crate) guessed: &'a [&'a str],
 }
 
-/// Reads every entry.
-pub(crate) fn read(header: &Header<'_>, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Frontmatter {
-    let mut reader = Reader { header, options, diagnostics, frontmatter: Frontmatter::default() };
-    let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    // A few are compared with one another.
-    let few = header.entries.len() <= FEW_ENTRIES;
-    for (index, (_, name)) in header.named().enumerate().filter(|_| !few) {
-        places.entry(name).or_insert((index, index)).1 = index;
+/// Reads the top-level entries, which stand in the author's order, into a frontmatter without any; their texts are taken over.
+pub(crate) fn read(
+    header: &Header<'_>,
+    entries: Vec<Entry>,
+    options: &ReadOptions,
+    frontmatter: &mut Frontmatter,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let keys: Vec<Option<&'static Key>> = entries.iter().map(|entry| key::find(&entry.key)).collect();
+    lint(header, &entries, &keys, diagnostics);
+    let repetitions = repetitions(&entries, &keys);
+    let mut reader = Reader { header, options, diagnostics, frontmatter };
+    for (index, (entry, known)) in entries.into_iter().zip(keys).enumerate() {
+        reader.entry(entry, known, repetitions.get(index).copied().unwrap_or_default());
     }
-    for (index, (entry, name)) in header.named().enumerate() {
-        let (first, last) = if few {
-            let mut same = header.named().enumerate().filter(|(_, (_, other))| *other == name).map(|(index, _)| index);
-            let first = same.next().unwrap_or(index);
-            (first, same.last().unwrap_or(first))
-        } else {
-            places.get(name).copied().unwrap_or((index, index))
-        };
-        let known = header.keys.get(index).copied().flatten();
-        reader.entry(entry, known, name, (index > first, first != last, index == last));
-    }
-    reader.frontmatter
+}
+
+/// The name under which the key is known, or the key itself.
+fn name_of<'e>(entry: &'e Entry, known: Option<&'static Key>) -> &'e str {
+    known.map_or(entry.key.as_str(), |key| key.name)
+}
+
+/// Where else an entry's name stands.
+#[derive(Clone, Copy, Default)]
+struct Repetition {
+    before: bool,
+    behind: bool,
 }
 
 /// Entries whose names are compared one by one.
 const FEW_ENTRIES: usize = 16;
 
-impl<'a> Header<'a> {
-    /// Every entry, and the name under which its key is known, or the key itself.
-    fn named(&self) -> impl Iterator<Item = (&'a Entry, &'a str)> + use<'a> {
-        let name =
-            |(entry, key): (&'a Entry, &Option<&'static Key>)| (entry, key.map_or(entry.key.as_str(), |key| key.name));
-        self.entries.iter().zip(self.keys).map(name)
+/// Of each entry; none at all when every name stands once.
+fn repetitions(entries: &[Entry], keys: &[Option<&'static Key>]) -> Vec<Repetition> {
+    let names = || entries.iter().zip(keys).map(|(entry, known)| name_of(entry, *known));
+    let once = |(index, name)| !names().take(index).any(|before| before == name);
+    if entries.len() <= FEW_ENTRIES && names().enumerate().all(once) {
+        return Vec::new();
     }
+    let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (index, name) in names().enumerate() {
+        places.entry(name).or_insert((index, index)).1 = index;
+    }
+    let found = names().enumerate().map(|(index, name)| {
+        let (first, last) = places.get(name).copied().unwrap_or((index, index));
+        Repetition { before: first < index, behind: index < last }
+    });
+    found.collect()
 }
 
 struct Reader<'a, 'd> {
     header: &'a Header<'a>,
     options: &'a ReadOptions,
     diagnostics: &'d mut Vec<Diagnostic>,
-    frontmatter: Frontmatter,
+    frontmatter: &'d mut Frontmatter,
 }
 
 impl Reader<'_, '_> {
-    /// Reads an entry; the three flags say whether its name stands before it, anywhere else, and not behind it.
-    fn entry(
-        &mut self,
-        entry: &Entry,
-        known: Option<&Key>,
-        name: &str,
-        (again, repeated, is_last): (bool, bool, bool),
-    ) {
-        if again {
-            self.duplicate(entry, known, name);
+    fn entry(&mut self, entry: Entry, known: Option<&'static Key>, repetition: Repetition) {
+        let repeated = repetition.before || repetition.behind;
+        if repetition.before {
+            self.duplicate(&entry, known);
         }
         if let Some(key) = known
             && key.name != entry.key
@@ -98,19 +105,20 @@ impl Reader<'_, '_> {
         }
         let Some(key) = known else {
             if self.options.profile == Profile::Safe {
-                self.unknown(entry);
+                self.unknown(&entry);
             }
-            self.frontmatter.other.push(entry.clone());
+            self.frontmatter.other.push(entry);
             return;
         };
         if key.security && repeated {
             self.set_unreadable(key, entry.value.span);
-        } else if is_last {
+        } else if !repetition.behind {
             self.known(key, entry);
         }
     }
 
-    fn duplicate(&mut self, entry: &Entry, known: Option<&Key>, name: &str) {
+    fn duplicate(&mut self, entry: &Entry, known: Option<&'static Key>) {
+        let name = name_of(entry, known);
         let security = known.is_some_and(|key| key.security);
         let mut found = Diagnostic::new(Code::DuplicateKey(name.to_owned()), format!("`{name}` stands twice"))
             .at(entry.key_span)
@@ -154,7 +162,7 @@ impl Reader<'_, '_> {
     }
 
     fn set_unreadable(&mut self, key: &Key, span: Span) {
-        let front = &mut self.frontmatter;
+        let front = &mut *self.frontmatter;
         match key.name {
             "allowed-tools" => front.allowed_tools = Guarded::Unreadable(span),
             "disallowed-tools" => front.disallowed_tools = Guarded::Unreadable(span),
@@ -185,8 +193,8 @@ impl Reader<'_, '_> {
         self.set_unreadable(key, span);
     }
 
-    fn known(&mut self, key: &Key, entry: &Entry) {
-        let value = &entry.value;
+    fn known(&mut self, key: &Key, entry: Entry) {
+        let value = entry.value;
         if matches!(value.kind, ValueKind::Null) {
             return;
         }
@@ -207,21 +215,22 @@ impl Reader<'_, '_> {
         match key.kind {
             Kind::Text => self.text(key, value),
             Kind::List => self.list(key, value),
-            Kind::Bool => self.boolean(key, value),
+            Kind::Bool => self.boolean(key, &value),
             Kind::Other => self.other(key, value),
         }
     }
 
-    fn text(&mut self, key: &Key, value: &Value) {
+    fn text(&mut self, key: &Key, value: Value) {
+        let span = value.span;
         let Some(text) = self.text_of(key, value) else { return };
         let text = match text.trim() {
             "" => return,
             trimmed if trimmed.len() == text.len() => text,
             trimmed => trimmed.to_owned(),
         };
-        let field = Field::new(text, value.span);
+        let field = Field::new(text, span);
         let commands = self.options.profile == Profile::Claude && self.options.loaded_from == LoadedFrom::Commands;
-        let front = &mut self.frontmatter;
+        let front = &mut *self.frontmatter;
         match key.name {
             "name" if commands => self.ignored_in_commands("name", field.span),
             "name" => front.name = Some(field),
@@ -248,10 +257,11 @@ impl Reader<'_, '_> {
     }
 
     /// The author's text of a text field.
-    fn text_of(&mut self, key: &Key, value: &Value) -> Option<String> {
-        if let Some(text) = value.text() {
-            return Some(text.to_owned());
-        }
+    fn text_of(&mut self, key: &Key, value: Value) -> Option<String> {
+        let value = match value.kind {
+            ValueKind::Scalar(scalar) => return Some(scalar.text),
+            kind => Value { kind, ..value },
+        };
         let written = self.header.source.get(value.span.range()).unwrap_or_default();
         let one_line = || written.split_whitespace().collect::<Vec<_>>().join(" ");
         match (key.name, &value.kind) {
@@ -339,21 +349,22 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn list(&mut self, key: &Key, value: &Value) {
+    fn list(&mut self, key: &Key, value: Value) {
+        let span = value.span;
         let Some(entries) = self.list_entries(key, value) else { return };
         match key.name {
-            "allowed-tools" => self.frontmatter.allowed_tools = Guarded::Present(Field::new(entries, value.span)),
-            "disallowed-tools" => self.frontmatter.disallowed_tools = Guarded::Present(Field::new(entries, value.span)),
+            "allowed-tools" => self.frontmatter.allowed_tools = Guarded::Present(Field::new(entries, span)),
+            "disallowed-tools" => self.frontmatter.disallowed_tools = Guarded::Present(Field::new(entries, span)),
             "paths" if self.options.profile == Profile::Claude && self.options.loaded_from == LoadedFrom::Commands => {
-                self.ignored_in_commands("paths", value.span);
+                self.ignored_in_commands("paths", span);
             }
-            "paths" => self.frontmatter.paths = Guarded::Present(Field::new(entries, value.span)),
+            "paths" => self.paths(Field::new(entries, span)),
             _ => self.arguments(entries),
         }
     }
 
-    fn list_entries(&mut self, key: &Key, value: &Value) -> Option<Vec<Field<String>>> {
-        let items = match &value.kind {
+    fn list_entries(&mut self, key: &Key, value: Value) -> Option<Vec<Field<String>>> {
+        let items = match value.kind {
             ValueKind::List(items) => items,
             ValueKind::Scalar(scalar) => {
                 // Where the value stands as it is read, every entry has a place of its own.
@@ -370,7 +381,7 @@ impl Reader<'_, '_> {
                     split_list(&scalar.text).into_iter().map(|(text, span)| Field::new(text, place(span))).collect(),
                 );
             }
-            _ => {
+            ValueKind::Map(_) | ValueKind::Null => {
                 let message = format!("`{}` is a list or text, not {}", key.name, value.describe());
                 if key.security {
                     self.fail_closed(key, value.span, message);
@@ -382,8 +393,14 @@ impl Reader<'_, '_> {
         };
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
+            let item = match item.kind {
+                ValueKind::Scalar(scalar) => {
+                    entries.push(Field::new(scalar.text, item.span));
+                    continue;
+                }
+                kind => Value { kind, ..item },
+            };
             match (&item.kind, self.header.source.get(item.span.range())) {
-                (ValueKind::Scalar(scalar), _) => entries.push(Field::new(scalar.text.clone(), item.span)),
                 // `- Bash(git log: x)` reads as a mapping; the author wrote one entry.
                 (ValueKind::Map(_), Some(written)) if is_entry(written) => {
                     self.diagnostics.push(
@@ -414,7 +431,12 @@ impl Reader<'_, '_> {
                     };
                     let message =
                         format!("an entry of `{}` is {}, not text; it is left out", key.name, item.describe());
-                    self.diagnostics.push(Diagnostic::new(code, message).at(item.span));
+                    let mut found = Diagnostic::new(code, message).at(item.span);
+                    if let Some(name) = item.get("name").and_then(Value::text).filter(|_| key.name == "arguments") {
+                        found = found
+                            .help(format!("write the name alone: `- {name}`; `argument-hint` takes words about it"));
+                    }
+                    self.diagnostics.push(found);
                     if key.name == "arguments" {
                         // The names behind it keep their positions.
                         entries.push(Field::new(String::new(), item.span));
@@ -423,6 +445,18 @@ impl Reader<'_, '_> {
             }
         }
         Some(entries)
+    }
+
+    /// An entry that can match nothing stays in its place, so that a list of such entries is not an empty one.
+    fn paths(&mut self, paths: Field<Vec<Field<String>>>) {
+        for entry in &paths.value {
+            if let Some(problem) = path_pattern_problem(&entry.value) {
+                let message = format!("{} matches nothing: {problem}", shortened(&entry.value));
+                self.diagnostics
+                    .push(Diagnostic::new(Code::PathPatternInvalid, message).at(entry.span).help(problem.help()));
+            }
+        }
+        self.frontmatter.paths = Guarded::Present(paths);
     }
 
     fn arguments(&mut self, entries: Vec<Field<String>>) {
@@ -441,33 +475,42 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn other(&mut self, key: &Key, value: &Value) {
-        match (key.name, &value.kind) {
-            ("hooks", ValueKind::Map(_)) if repeated_keys(value).next().is_some() => {
-                // One of the two may be a guard.
-                self.fail_closed(key, value.span, "a key of `hooks` stands twice".into());
-            }
-            ("hooks", ValueKind::Map(_)) => {
-                self.frontmatter.hooks = Guarded::Present(Field::new(value.clone(), value.span));
+    fn other(&mut self, key: &Key, value: Value) {
+        let span = value.span;
+        match (key.name, value.kind) {
+            ("hooks", kind @ ValueKind::Map(_)) => {
+                let hooks = Value { kind, span };
+                if repeated_keys(&hooks).next().is_some() {
+                    // One of the two may be a guard.
+                    self.fail_closed(key, span, "a key of `hooks` stands twice".into());
+                } else {
+                    self.frontmatter.hooks = Guarded::Present(Field::new(hooks, span));
+                }
             }
             ("shell", ValueKind::Scalar(scalar)) if !scalar.text.trim().is_empty() => {
-                self.frontmatter.shell = Guarded::Present(Field::new(scalar.text.trim().to_owned(), value.span));
+                self.frontmatter.shell = Guarded::Present(Field::new(scalar.text.trim().to_owned(), span));
             }
-            ("shell", ValueKind::Map(entries)) => match value.get("command").and_then(Value::text) {
-                Some(command) if entries.iter().filter(|entry| entry.key == "command").count() == 1 => {
-                    self.frontmatter.shell = Guarded::Present(Field::new(command.trim().to_owned(), value.span));
+            ("shell", ValueKind::Map(entries)) => {
+                let mut commands = entries.iter().filter(|entry| entry.key == "command");
+                match (commands.next().and_then(|entry| entry.value.text()), commands.next()) {
+                    (Some(command), None) => {
+                        self.frontmatter.shell = Guarded::Present(Field::new(command.trim().to_owned(), span));
+                    }
+                    _ => self.fail_closed(key, span, "`shell` has no `command` that is text".into()),
                 }
-                _ => self.fail_closed(key, value.span, "`shell` has no `command` that is text".into()),
-            },
-            ("metadata", ValueKind::Map(_)) => self.frontmatter.metadata = Some(value.clone()),
-            (name, _) if key.security => {
-                self.fail_closed(key, value.span, format!("`{name}` cannot be {}", value.describe()));
             }
-            (name, _) => self.invalid(
-                name,
-                value.span,
-                format!("`{name}` has to be keys with values, and is {}", value.describe()),
-            ),
+            ("requires", kind) => {
+                self.frontmatter.requires = requires::read(&Value { kind, span }, self.diagnostics);
+            }
+            ("metadata", kind @ ValueKind::Map(_)) => self.frontmatter.metadata = Some(Value { kind, span }),
+            (name, kind) => {
+                let is = Value { kind, span }.describe();
+                if key.security {
+                    self.fail_closed(key, span, format!("`{name}` cannot be {is}"));
+                } else {
+                    self.invalid(name, span, format!("`{name}` has to be keys with values, and is {is}"));
+                }
+            }
         }
     }
 }
@@ -508,6 +551,15 @@ fn holds_keys(value: &Value) -> bool {
     }
 }
 
+/// A pattern as a message names it.
+fn shortened(pattern: &str) -> String {
+    const SHOWN: usize = 64;
+    match pattern.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("`{}…`", &pattern[..end]),
+        None => format!("`{pattern}`"),
+    }
+}
+
 /// The spellings of a truth value.
 fn parse_bool(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
@@ -530,12 +582,14 @@ fn is_leftover(text: &str) -> bool {
         && !text[2..text.len() - 2].contains(['{', '}', '\n'])
 }
 
-/// Reports template placeholders (`{{NAME}}`), plain values that a comment cuts, and repeated keys of nested mappings.
-pub(crate) fn lint(header: &Header<'_>, diagnostics: &mut Vec<Diagnostic>) {
+/// Reports template placeholders (`{{NAME}}`), plain values that a comment cuts, colons that not every reader takes, and repeated
+/// keys of nested mappings.
+fn lint(header: &Header<'_>, entries: &[Entry], keys: &[Option<&'static Key>], diagnostics: &mut Vec<Diagnostic>) {
     // Without their signs there is neither comment nor placeholder.
     let text = header.whole.slice(header.source).unwrap_or(header.source).as_bytes();
     let (comments, placeholders) = (memchr(b'#', text).is_some(), memchr(b'{', text).is_some());
-    for (entry, name) in header.named() {
+    for (entry, known) in entries.iter().zip(keys) {
+        let name = name_of(entry, *known);
         let mut pending = if comments { vec![&entry.value] } else { Vec::new() };
         while let Some(value) = pending.pop() {
             match &value.kind {
@@ -548,6 +602,9 @@ pub(crate) fn lint(header: &Header<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         if placeholders {
             leftovers(header.source, name, entry.value.span, diagnostics);
+        }
+        if is_flow(header.source, &entry.value) {
+            colons_in_flow(name, &entry.value, diagnostics);
         }
         if !holds_keys(&entry.value) {
             continue;
@@ -596,6 +653,39 @@ fn cut_by_comment(source: &str, name: &str, value: &Value, top: bool, diagnostic
         }
     }
     diagnostics.push(found);
+}
+
+/// Whether the value is written in brackets or braces.
+fn is_flow(source: &str, value: &Value) -> bool {
+    matches!(value.kind, ValueKind::List(_) | ValueKind::Map(_))
+        && matches!(source.as_bytes().get(value.span.start), Some(b'[' | b'{'))
+}
+
+/// Reports words with a colon inside brackets (`[p:n]`): YAML 1.2 takes them for text, and older readers refuse the file or make
+/// a mapping of them.
+fn colons_in_flow(name: &str, value: &Value, diagnostics: &mut Vec<Diagnostic>) {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match &value.kind {
+            ValueKind::List(items) => pending.extend(items.iter().rev()),
+            ValueKind::Map(entries) => pending.extend(entries.iter().rev().map(|entry| &entry.value)),
+            ValueKind::Scalar(scalar) if scalar.style == ScalarStyle::Plain && scalar.text.contains(':') => {
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::YamlNotPortable(name.to_owned()),
+                        format!(
+                            "`{}` is one text here; not every reader of YAML takes a colon in brackets",
+                            scalar.text
+                        ),
+                    )
+                    .at(value.span)
+                    .help("put it in quotes")
+                    .fix(value.span, quoted(&scalar.text)),
+                );
+            }
+            ValueKind::Scalar(_) | ValueKind::Null => {}
+        }
+    }
 }
 
 fn leftovers(source: &str, name: &str, span: Span, diagnostics: &mut Vec<Diagnostic>) {

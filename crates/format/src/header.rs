@@ -1,6 +1,6 @@
 //! Finding the header block: at the start, after some text, or in a fence around the whole file.
 
-use crate::lines::{Line, delimiter, is_blank, is_delimiter, lines};
+use crate::lines::{Line, delimiter, first_line, is_blank, is_delimiter, lines};
 use crate::markdown::{FenceMark, fence_close, fence_open};
 use skillgate_core::Span;
 
@@ -26,8 +26,29 @@ pub(crate) struct Block {
     pub(crate) whole: Span,
     /// What is between the delimiters.
     pub(crate) inner: Span,
-    /// The rest of the file, in order.
-    pub(crate) body: Vec<Span>,
+    /// The rest of the file.
+    pub(crate) body: Parts,
+}
+
+/// The parts of a file that are not its header, in order: one, or one before and one behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Parts {
+    spans: [Span; 2],
+    count: usize,
+}
+
+impl Parts {
+    pub(crate) const fn one(span: Span) -> Self {
+        Self { spans: [span, span], count: 1 }
+    }
+
+    const fn around(before: Span, behind: Span) -> Self {
+        Self { spans: [before, behind], count: 2 }
+    }
+
+    pub(crate) fn spans(&self) -> &[Span] {
+        &self.spans[..self.count]
+    }
 }
 
 /// What was found.
@@ -48,13 +69,23 @@ pub(crate) fn locate(text: &str, start: usize) -> Located {
     if is_delimiter(first.text(text).as_bytes()) {
         return match block_at(text, first) {
             Some((whole, inner)) => {
-                let body = vec![Span::new(whole.end, text.len())];
+                let body = Parts::one(Span::new(whole.end, text.len()));
                 Located::Block(Block { place: Place::Start, whole, inner, body })
             }
             None => Located::Unclosed(first.span()),
         };
     }
     fenced(text, all).or_else(|| after_text(text, all)).map_or(Located::Missing, Located::Block)
+}
+
+/// The header at `start` of a file's first bytes, when its closing line is complete; the body is empty.
+pub(crate) fn prefix_block(prefix: &[u8], start: usize) -> Option<Block> {
+    // A carriage return at the very end may be half of a line end.
+    let complete = |line: &Line| line.next > line.end && prefix[line.end..] != *b"\r";
+    let open = first_line(prefix, start).filter(|line| complete(line) && is_delimiter(&prefix[start..line.end]))?;
+    let close = delimiter(prefix, open.next).filter(complete)?;
+    let (whole, inner) = (Span::new(start, close.next), Span::new(open.next, close.start));
+    Some(Block { place: Place::Start, whole, inner, body: Parts::one(Span::at(close.next)) })
 }
 
 /// The block that begins with the delimiter `open`.
@@ -81,7 +112,7 @@ fn fenced(text: &str, all: Span) -> Option<Block> {
         // The fence is an example inside a file that goes on.
         Some(_) => return None,
     };
-    Some(Block { place: Place::Fenced, whole, inner, body: vec![body] })
+    Some(Block { place: Place::Fenced, whole, inner, body: Parts::one(body) })
 }
 
 /// The line that closes the outer fence: fences with an info string inside it open inner ones.
@@ -117,7 +148,7 @@ fn after_text(text: &str, all: Span) -> Option<Block> {
             }
         } else if is_delimiter(content.as_bytes()) {
             let (whole, inner) = block_at(text, line)?;
-            let body = vec![Span::new(all.start, whole.start), Span::new(whole.end, text.len())];
+            let body = Parts::around(Span::new(all.start, whole.start), Span::new(whole.end, text.len()));
             return Some(Block { place: Place::After, whole, inner, body });
         } else if trimmed.is_empty() {
         } else if let Some(rest) = trimmed.strip_prefix("<!--") {
@@ -142,7 +173,7 @@ mod tests {
     fn check(text: &str, expected: Option<(Place, &str, &str)>) {
         let found = match locate(text, 0) {
             Located::Block(block) => {
-                let body: String = block.body.iter().filter_map(|span| span.slice(text)).collect();
+                let body: String = block.body.spans().iter().filter_map(|span| span.slice(text)).collect();
                 Some((block.place, block.inner.slice(text).unwrap_or_default().to_owned(), body))
             }
             Located::Unclosed(_) | Located::Missing => None,

@@ -2,6 +2,7 @@
 
 use crate::bytes::beyond_ascii;
 use skillgate_core::{Code, Diagnostic, InvisibleKind, Span, classify_invisible};
+use std::borrow::Cow;
 
 /// Findings that are reported one by one; the rest is counted.
 const MAX_REPORTED: usize = 32;
@@ -40,18 +41,19 @@ pub(crate) fn report(text: &str, span: Span, fixable: bool, diagnostics: &mut Ve
 }
 
 /// The text without the characters that [`report`] reports, for people.
-pub(crate) fn cleaned(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
+pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
+    let runs = if text.is_ascii() { Vec::new() } else { runs(text) };
+    if runs.is_empty() {
+        return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for run in runs(text) {
+    for run in runs {
         out.push_str(&text[at..run.start]);
         at = run.end;
     }
     out.push_str(&text[at..]);
-    out
+    Cow::Owned(out)
 }
 
 /// The runs of invisible characters that are not part of ordinary text.

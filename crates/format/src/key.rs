@@ -60,6 +60,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("effort", Kind::Text),
     security("shell", Kind::Other),
     security("paths", Kind::List),
+    key("requires", Kind::Other),
     standard(key("license", Kind::Text)),
     standard(key("compatibility", Kind::Text)),
     standard(key("metadata", Kind::Other)),

@@ -11,7 +11,7 @@
 //!
 //! let file = b"---\nname: greet\ndescription: Greets: politely.\n---\nSay hello to $ARGUMENTS.\n";
 //! let document = Document::read(file, &ReadOptions::default());
-//! assert_eq!(document.description().map(|found| found.text.as_str()), Some("Greets: politely."));
+//! assert_eq!(document.description().map(|found| found.text), Some("Greets: politely."));
 //! assert_eq!(document.diagnostics()[0].code.to_string(), "yaml-recovered:description");
 //!
 //! let template = Template::parse(
@@ -40,9 +40,12 @@ mod lists;
 mod markdown;
 mod normal;
 mod options;
+mod path_pattern;
 mod placeholder;
 mod quote;
+mod reading;
 mod repair;
+mod requires;
 mod scan;
 mod strict;
 mod template;
@@ -57,6 +60,7 @@ pub use key::known_keys;
 pub use lists::split_list;
 pub use normal::Fields;
 pub use options::ReadOptions;
+pub use path_pattern::{PathPatternProblem, path_pattern_problem};
 pub use placeholder::{PlaceholderKind, Variable};
 pub use scan::scan;
 pub use strict::export_standard;

@@ -45,12 +45,12 @@ pub(crate) fn lines(text: &str, span: Span) -> impl Iterator<Item = Line> + '_ {
 pub(crate) fn line_around(text: &str, span: Span, from: usize, at: usize) -> Line {
     let before = memrchr2(b'\n', b'\r', &text.as_bytes()[from..at]);
     let start = before.map_or(from, |length| from + length + 1);
-    lines(text, Span::new(start, span.end)).next().unwrap_or(Line { start, end: span.end, next: span.end })
+    line_at(text.as_bytes(), start, span.end)
 }
 
-/// The first line of `bytes`, unless there is none.
-pub(crate) fn first_line(bytes: &[u8]) -> Option<Line> {
-    (!bytes.is_empty()).then(|| line_at(bytes, 0, bytes.len()))
+/// The line that starts at `start`, unless nothing does.
+pub(crate) fn first_line(bytes: &[u8], start: usize) -> Option<Line> {
+    (start < bytes.len()).then(|| line_at(bytes, start, bytes.len()))
 }
 
 /// The line that starts at `start`, before `limit`.

@@ -14,6 +14,54 @@ use skillgate_core::Span;
 /// ```
 #[must_use]
 pub fn split_list(text: &str) -> Vec<(String, Span)> {
+    plain(text).unwrap_or_else(|| looking_ahead(text))
+}
+
+fn entry(text: &str, start: usize, end: usize) -> (String, Span) {
+    (text[start..end].to_owned(), Span::new(start, end))
+}
+
+/// Brackets that may be open in a list that is split without looking ahead.
+const MAX_DEPTH: usize = 8;
+
+/// Splits a list as nearly every one is: ASCII, without quotes and backslashes, and every bracket closed in its order.
+fn plain(text: &str) -> Option<Vec<(String, Span)>> {
+    let mut entries = Vec::with_capacity(4);
+    let mut closing = [0u8; MAX_DEPTH];
+    let mut depth = 0;
+    let mut start = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b',' | b' ' | b'\t'..=b'\r' if depth == 0 => {
+                if let Some(from) = start.take() {
+                    entries.push(entry(text, from, at));
+                }
+                continue;
+            }
+            b'(' | b'[' | b'{' => {
+                *closing.get_mut(depth)? = if byte == b'(' { b')' } else { byte + 2 };
+                depth += 1;
+            }
+            b')' | b']' | b'}' => {
+                depth = depth.checked_sub(1)?;
+                if closing[depth] != byte {
+                    return None;
+                }
+            }
+            b'\\' | b'"' | b'\'' | 0x80.. => return None,
+            _ => {}
+        }
+        start.get_or_insert(at);
+    }
+    if depth > 0 {
+        return None;
+    }
+    entries.extend(start.map(|from| entry(text, from, text.len())));
+    Some(entries)
+}
+
+/// Splits any list.
+fn looking_ahead(text: &str) -> Vec<(String, Span)> {
     let holds = held(text);
     let mut entries = Vec::new();
     let mut start = None;
@@ -21,17 +69,15 @@ pub fn split_list(text: &str) -> Vec<(String, Span)> {
         let separates = (c == ',' || c.is_whitespace()) && !holds[at];
         match (separates, start) {
             (true, Some(from)) => {
-                entries.push(Span::new(from, at));
+                entries.push(entry(text, from, at));
                 start = None;
             }
             (false, None) => start = Some(at),
             _ => {}
         }
     }
-    if let Some(from) = start {
-        entries.push(Span::new(from, text.len()));
-    }
-    entries.into_iter().map(|span| (text[span.range()].to_owned(), span)).collect()
+    entries.extend(start.map(|from| entry(text, from, text.len())));
+    entries
 }
 
 /// For each byte, whether a closed pair of brackets or quotes stands around it.
@@ -98,6 +144,7 @@ const MAX_OPEN: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn lists_split_outside_of_everything_that_holds_together() {
@@ -126,6 +173,21 @@ mod tests {
             }
             let found: Vec<_> = found.iter().map(|(entry, _)| entry.as_str()).collect();
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn both_ways_to_split_are_one(text in "[a-c,: \t\n\x0b()\\[\\]{}]{0,24}", other in "[ -~\u{a0}\u{e4}]{0,16}") {
+            for text in [text, other] {
+                if let Some(entries) = plain(&text) {
+                    prop_assert_eq!(entries, looking_ahead(&text), "{:?}", text);
+                }
+            }
+            let usual = plain("Bash(git add:*, x [y] {z}), Read").is_some();
+            prop_assert!(usual);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::lines::{Line, indent, is_blank, line_around, lines};
 use memchr::{memchr, memchr2};
 use skillgate_core::Span;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The opening line of a fence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,15 +96,25 @@ pub(crate) fn fence_open(line: &str) -> Option<FenceMark> {
     if length < 3 || byte == b'`' && info.contains('`') {
         return None;
     }
-    // Trimming takes away more than blanks, so that the string begins where trimming says.
-    let start = at + length + (info.len() - info.trim_start().len());
-    Some(FenceMark { byte, length, depth, info: Span::new(start, start + info.trim().len()) })
+    Some(FenceMark { byte, length, depth, info: trimmed(line, at + length) })
+}
+
+/// The place of `line[from..]` without white space around it.
+fn trimmed(line: &str, from: usize) -> Span {
+    let rest = &line[from..];
+    // Nearly always there is none, and the search for other white space than blanks takes its time.
+    let (first, last) = (rest.bytes().next(), rest.bytes().next_back());
+    if [first, last].iter().all(|byte| byte.is_none_or(|byte| byte.is_ascii_graphic())) {
+        return Span::new(from, line.len());
+    }
+    let start = from + (rest.len() - rest.trim_start().len());
+    Span::new(start, start + rest.trim().len())
 }
 
 /// Whether the line closes the fence.
 pub(crate) fn fence_close(line: &str, mark: &FenceMark) -> bool {
     let (depth, at) = quote_prefix(line);
-    let rest = line[at..].trim();
+    let rest = &line[trimmed(line, at).range()];
     depth == mark.depth && rest.len() >= mark.length && rest.bytes().all(|byte| byte == mark.byte)
 }
 
@@ -176,9 +186,11 @@ fn fence_at(text: &str, open: Line, mark: &FenceMark) -> (Fence, usize) {
 
 /// Whether a code span cannot reach over the start of this line.
 fn starts_block(line: &str) -> bool {
-    // Nearly every line begins with a letter.
-    if line.as_bytes().get(indent(line)).is_some_and(u8::is_ascii_alphabetic) {
-        return false;
+    // Nearly every line begins with a letter, or is blank.
+    match line.as_bytes().get(indent(line)) {
+        Some(byte) if byte.is_ascii_alphabetic() => return false,
+        None => return true,
+        Some(_) => {}
     }
     let (depth, at) = quote_prefix(line);
     let rest = line[at..].trim_start();
@@ -220,11 +232,13 @@ impl Paragraph {
             return;
         }
         // For a few runs the next of a length is found sooner by looking.
-        let mut by_length: HashMap<usize, Vec<usize>> = HashMap::new();
-        let few = self.runs.len() <= FEW_RUNS;
-        for (i, run) in self.runs.iter().enumerate().filter(|_| !few) {
-            by_length.entry(run.length).or_default().push(i);
-        }
+        let by_length = (self.runs.len() > FEW_RUNS).then(|| {
+            let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for (i, run) in self.runs.iter().enumerate() {
+                by_length.entry(run.length).or_default().push(i);
+            }
+            by_length
+        });
         let bytes = text.as_bytes();
         let mut i = 0;
         while let Some(run) = self.runs.get(i) {
@@ -235,13 +249,12 @@ impl Paragraph {
             }
             let escaped = bytes[run.line_start..run.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2;
             let length = run.length - escaped;
-            let closing = if few {
-                (i + 1..self.runs.len()).find(|index| self.runs[*index].length == length)
-            } else {
-                by_length.get(&length).and_then(|same| {
+            let closing = match &by_length {
+                None => (i + 1..self.runs.len()).find(|index| self.runs[*index].length == length),
+                Some(by_length) => by_length.get(&length).and_then(|same| {
                     let next = same.partition_point(|index| *index <= i);
                     same.get(next).copied()
-                })
+                }),
             };
             match closing {
                 Some(close) if length > 0 => {

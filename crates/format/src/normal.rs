@@ -1,7 +1,7 @@
 //! The header's keys in one shape, for output.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use skillgate_core::{Context, Effort, Field, Frontmatter, Guarded};
+use skillgate_core::{Context, Effort, Field, Frontmatter, Guarded, Requires};
 
 /// A header's known keys as a flat mapping: texts as written, lists as lists, booleans as booleans; other keys follow as
 /// they stand. What is absent or cannot be read is left out.
@@ -67,6 +67,9 @@ impl Serialize for Fields<'_> {
         if let Some(shell) = front.shell.present() {
             map.serialize_entry("shell", shell)?;
         }
+        if let Some(requires) = &front.requires {
+            map.serialize_entry("requires", &Needs(requires))?;
+        }
         if let Some(metadata) = &front.metadata {
             map.serialize_entry("metadata", metadata)?;
         }
@@ -74,6 +77,24 @@ impl Serialize for Fields<'_> {
             if !front.other[index + 1..].iter().any(|later| later.key == entry.key) {
                 map.serialize_entry(&entry.key, &entry.value)?;
             }
+        }
+        map.end()
+    }
+}
+
+/// What a skill requires, without what it does not name.
+struct Needs<'a>(&'a Requires);
+
+impl Serialize for Needs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, list) in [("skills", &self.0.skills), ("tools", &self.0.tools), ("programs", &self.0.programs)] {
+            if !list.is_empty() {
+                map.serialize_entry(key, &values(list))?;
+            }
+        }
+        if let Some(version) = &self.0.version {
+            map.serialize_entry("version", &version.value.to_string())?;
         }
         map.end()
     }

@@ -6,12 +6,19 @@ use std::fmt::Write as _;
 
 /// The text in quotes, on one line.
 pub(crate) fn quoted(text: &str) -> String {
-    let escapes = text.chars().any(needs_escape);
+    let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let escapes = !printable && text.chars().any(needs_escape);
     if !escapes && text.contains(['"', '\\']) {
         return format!("'{}'", text.replace('\'', "''"));
     }
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
+    if printable {
+        // Neither a quote nor a backslash is left.
+        out.push_str(text);
+        out.push('"');
+        return out;
+    }
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),

@@ -1,10 +1,11 @@
 //! The open standard: validation and the standard form.
 
-use crate::document::{Document, MAX_DESCRIPTION};
+use crate::document::Document;
 use crate::key;
 use crate::lists::split_list;
 use crate::quote::scalar;
-use skillgate_core::{Code, Diagnostic, Entry, Frontmatter, Guarded, HeaderState, Span, Value, ValueKind};
+use crate::reading::MAX_DESCRIPTION;
+use skillgate_core::{Code, Diagnostic, Guarded, HeaderState, Span, Value, ValueKind};
 use std::fmt::Write as _;
 
 /// Characters a name may have.
@@ -12,23 +13,15 @@ const MAX_NAME: usize = 64;
 /// Characters `compatibility` may have.
 const MAX_COMPATIBILITY: usize = 500;
 
-/// What is checked.
-pub(crate) struct Checked<'a> {
-    pub(crate) source: &'a str,
-    pub(crate) state: HeaderState,
-    pub(crate) entries: &'a [Entry],
-    pub(crate) frontmatter: &'a Frontmatter,
-    pub(crate) directory: Option<&'a str>,
-}
-
-/// Reports everything that does not follow the open standard.
-pub(crate) fn check(checked: &Checked<'_>, diagnostics: &mut Vec<Diagnostic>) {
+/// Everything that does not follow the open standard.
+pub(crate) fn check(document: &Document, directory: Option<&str>) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
     let mut report = |span: Option<Span>, message: String| {
         let mut found = Diagnostic::new(Code::NotStandard, message);
         found.span = span;
         diagnostics.push(found);
     };
-    match checked.state {
+    match document.header_state() {
         HeaderState::Parsed => {}
         HeaderState::Recovered => report(None, "the header is not plain YAML at the start of the file".into()),
         HeaderState::Absent | HeaderState::Empty => {
@@ -36,23 +29,23 @@ pub(crate) fn check(checked: &Checked<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         HeaderState::Unclosed | HeaderState::Unparseable => report(None, "the header cannot be read".into()),
     }
-    for entry in checked.entries {
+    for entry in document.entries() {
         if !key::KEYS.iter().any(|key| key.standard && key.name == entry.key) {
             report(Some(entry.key_span), format!("the standard has no key `{}`", entry.key));
         }
     }
-    match &checked.frontmatter.name {
+    match &document.frontmatter().name {
         None => report(None, "`name` is missing".into()),
         Some(name) => {
             if let Some(problem) = standard_name_problem(&name.value) {
                 report(Some(name.span), format!("the name `{}` {problem}", name.value));
             }
-            if let Some(directory) = checked.directory.filter(|directory| *directory != name.value) {
+            if let Some(directory) = directory.filter(|directory| *directory != name.value) {
                 report(Some(name.span), format!("the name `{}` is not the directory's name `{directory}`", name.value));
             }
         }
     }
-    match &checked.frontmatter.description {
+    match &document.frontmatter().description {
         None => report(None, "`description` is missing".into()),
         Some(description) => {
             let length = description.value.chars().count();
@@ -64,7 +57,7 @@ pub(crate) fn check(checked: &Checked<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
         }
     }
-    if let Some(compatibility) = &checked.frontmatter.compatibility {
+    if let Some(compatibility) = &document.frontmatter().compatibility {
         let length = compatibility.value.chars().count();
         if length > MAX_COMPATIBILITY {
             report(
@@ -73,20 +66,21 @@ pub(crate) fn check(checked: &Checked<'_>, diagnostics: &mut Vec<Diagnostic>) {
             );
         }
     }
-    for entry in checked.entries {
+    for entry in document.entries() {
         match (entry.key.as_str(), &entry.value.kind) {
             ("allowed-tools", ValueKind::List(_)) => {
                 report(Some(entry.value.span), "`allowed-tools` is one string with blanks between the tools".into());
             }
             ("metadata", ValueKind::Map(items)) => {
                 for item in items.iter().filter(|item| item.value.text().is_none()) {
-                    let written = checked.source.get(item.key_span.range()).unwrap_or(&item.key);
+                    let written = document.source().get(item.key_span.range()).unwrap_or(&item.key);
                     report(Some(item.value.span), format!("`metadata` maps texts to texts; `{written}` has no text"));
                 }
             }
             _ => {}
         }
     }
+    diagnostics
 }
 
 /// What is wrong with a name by the standard.
@@ -133,7 +127,7 @@ pub fn export_standard(document: &Document) -> String {
     };
     let name = document.command().unwrap_or_else(|| document.label());
     line("name", &standard_name(name));
-    let description = document.description().map_or("", |description| description.text.as_str());
+    let description = document.description().map_or("", |description| description.text);
     line("description", &cut(description, MAX_DESCRIPTION));
     if let Some(license) = &front.license {
         line("license", &license.value);

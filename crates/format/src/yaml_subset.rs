@@ -44,26 +44,34 @@ pub(crate) fn read(text: &str, base: usize) -> Option<Subset> {
     (reader.at == text.len()).then_some(Subset { value, events: reader.events, nodes: reader.nodes })
 }
 
+/// Bytes that are looked at together while they are plain.
+const BLOCK: usize = 32;
+
 /// Whether every character is printable and of one meaning in every version of YAML, and every line ends with LF or CRLF.
 fn is_ordinary(text: &str) -> bool {
-    // Without a branch in it, so that it is done for many bytes at once.
-    let plain = |all, byte: &u8| all & (matches!(byte, b' '..=b'~') | (*byte == b'\n'));
-    if text.as_bytes().iter().fold(true, plain) {
-        return true;
-    }
     let bytes = text.as_bytes();
+    // Without a branch and in one width, so that it is done for many bytes at once.
+    let odd = |byte: &u8| u8::from(byte.wrapping_sub(b' ') > b'~' - b' ') & u8::from(*byte != b'\n');
+    let is_plain = |block: &[u8]| block.iter().fold(0, |any, byte| any | odd(byte)) == 0;
     let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += match byte {
-            b' '..=b'~' | b'\n' => 1,
-            b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
-            0x80.. => match text[at..].chars().next() {
-                Some('\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') | None => return false,
-                Some(c) if c < '\u{a0}' => return false,
-                Some(c) => c.len_utf8(),
-            },
-            _ => return false,
-        };
+    while at < bytes.len() {
+        let end = bytes.len().min(at + BLOCK);
+        if is_plain(&bytes[at..end]) {
+            at = end;
+            continue;
+        }
+        while at < end {
+            at += match bytes[at] {
+                b' '..=b'~' | b'\n' => 1,
+                b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
+                0x80.. => match text[at..].chars().next() {
+                    Some('\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') | None => return false,
+                    Some(c) if c < '\u{a0}' => return false,
+                    Some(c) => c.len_utf8(),
+                },
+                _ => return false,
+            };
+        }
     }
     true
 }

@@ -3,7 +3,7 @@
 
 use skillgate_core::{Code, Guarded, HeaderState, HoleValue, Severity};
 use skillgate_format::{
-    Document, Fields, InjectionMode, ReadOptions, Template, TemplateOptions, Values, apply_fixes, export_standard,
+    Document, Fields, InjectionMode, ReadOptions, Template, TemplateOptions, Values, apply_fixes, export_standard, scan,
 };
 
 fn read(text: &str) -> Document {
@@ -158,7 +158,8 @@ fn complaint_14_a_header_read_alone_is_the_same_header() {
     assert_eq!(head.frontmatter(), whole.frontmatter());
     assert_eq!(head.diagnostics(), whole.diagnostics());
     for length in 0..36 {
-        assert_eq!(Document::read_prefix(&text.as_bytes()[..length], &ReadOptions::default()), None, "{length}");
+        let head = Document::read_prefix(&text.as_bytes()[..length], &ReadOptions::default());
+        assert!(head.is_none(), "{length}");
     }
 }
 
@@ -288,14 +289,36 @@ fn complaint_24_tools_as_list_and_as_text_are_the_same_tools() {
 }
 
 #[test]
-fn complaint_25_nested_braces_are_one_entry() {
+fn complaint_25_nested_braces_are_counted_and_match_nothing() {
     let pattern = "{a,b}".repeat(30);
-    assert_eq!(field(&header(&format!("paths: \"{pattern}\"")), "paths"), serde_json::json!([pattern]));
+    let document = header(&format!("name: a\ndescription: x\npaths: \"{pattern} src/*.{{rs,toml}}\""));
+    assert_eq!(field(&document, "paths"), serde_json::json!([pattern, "src/*.{rs,toml}"]), "kept as it was written");
+    assert_eq!(loud(&document), ["path-pattern-invalid"]);
+    let found = &document.diagnostics()[0];
+    assert!(found.message.contains("1000 patterns") && found.help.is_some(), "{found:?}");
+    assert!(found.message.len() < 200, "{found:?}");
+    assert_eq!(found.span.and_then(|span| span.slice(document.source())), Some(pattern.as_str()));
+    // As many as a header can hold are counted in one pass.
+    let header_of = |many: usize| header(&format!("name: a\ndescription: x\npaths: \"{}\"", "{a,b}".repeat(many)));
+    assert_eq!(loud(&header_of(13_000)), ["path-pattern-invalid"]);
+    assert_eq!(loud(&header_of(9)), Vec::<String>::new(), "the control: 512 patterns");
 }
 
 #[test]
-fn complaint_26_a_bad_bracket_spoils_no_other_pattern() {
-    assert_eq!(field(&header("paths: \"x [1/**\""), "paths"), serde_json::json!(["x", "[1/**"]));
+fn complaint_26_a_bad_bracket_is_reported_and_spoils_no_other_pattern() {
+    for (written, bad) in [("\"x [1/**\"", "[1/**"), ("[x, \"[1/**\"]", "[1/**"), ("\"x a[z-a]\"", "a[z-a]")] {
+        let document = header(&format!("name: a\ndescription: x\npaths: {written}"));
+        assert_eq!(field(&document, "paths"), serde_json::json!(["x", bad]));
+        assert_eq!(loud(&document), ["path-pattern-invalid"], "{written}");
+        let found = &document.diagnostics()[0];
+        assert!(found.message.contains(bad) && found.message.contains("matches nothing"), "{found:?}");
+        assert_eq!(
+            found.span.and_then(|span| span.slice(document.source())).map(|text| text.trim_matches('"')),
+            Some(bad)
+        );
+    }
+    let good = header("name: a\ndescription: x\npaths: \"x [1]/** [!a-c]?\"");
+    assert_eq!(loud(&good), Vec::<String>::new(), "the control");
 }
 
 #[test]
@@ -330,8 +353,20 @@ fn complaint_28c_quoted_text_goes_on_at_the_margin() {
 }
 
 #[test]
-fn complaint_28d_a_colon_in_a_flow_list_has_one_answer() {
-    assert_eq!(field(&header("description: x\nskill: [p:n]"), "skill"), serde_json::json!(["p:n"]));
+fn complaint_28d_a_colon_in_a_flow_list_has_one_answer_and_a_portable_form() {
+    // `skill` is no key of the format, which is another finding.
+    let yaml =
+        |document: &Document| loud(document).into_iter().filter(|code| code.starts_with("yaml")).collect::<Vec<_>>();
+    let document = header("name: a\ndescription: x\nskill: [p:n, q]\nallowed-tools: [\"Bash(a:*)\", Bash(b:*)]");
+    assert_eq!(field(&document, "skill"), serde_json::json!(["p:n", "q"]));
+    assert_eq!(field(&document, "allowed-tools"), serde_json::json!(["Bash(a:*)", "Bash(b:*)"]));
+    assert_eq!(yaml(&document), ["yaml-not-portable:skill", "yaml-not-portable:allowed-tools"]);
+    let fixed = apply_fixes(document.source(), document.diagnostics());
+    assert!(fixed.contains("skill: [\"p:n\", q]\nallowed-tools: [\"Bash(a:*)\", \"Bash(b:*)\"]\n"), "{fixed}");
+    assert_eq!((yaml(&read(&fixed)), field(&read(&fixed), "skill")), (vec![], serde_json::json!(["p:n", "q"])));
+    for portable in ["skill: [p, n]", "skill:\n  - p:n", "skill: p:n", "skill: [\"p:n\"]", "skill: {p: n}"] {
+        assert_eq!(yaml(&header(&format!("name: a\ndescription: x\n{portable}"))), Vec::<String>::new(), "{portable}");
+    }
 }
 
 #[test]
@@ -408,6 +443,12 @@ fn complaint_65_an_exclamation_mark_in_prose_runs_nothing() {
     for body in ["Beware!`id` is a command", "`vec!` and `id`", "Use ` !` or `x`", "Stop!\n`id`"] {
         assert_eq!(Template::parse(body, &TemplateOptions::default()).injections(), [], "{body:?}");
     }
+    // At the start of a line it does run, so a sentence that begins with it is reported.
+    let document = read("---\nname: a\ndescription: x\n---\n!`id` is a command\n");
+    assert_eq!(Template::parse(&document.body(), &TemplateOptions::default()).injections().len(), 1);
+    let found: Vec<String> = scan(&document).iter().map(|found| found.code.to_string()).collect();
+    assert_eq!(found, ["injection-in-prose"]);
+    assert_eq!(scan(&read("---\nname: a\ndescription: x\n---\nUser: !`id` now\n")), [], "the control");
 }
 
 #[test]

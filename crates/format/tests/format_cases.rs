@@ -49,7 +49,7 @@ fn check(directory: &Path) -> Vec<String> {
             "frontmatter" => Value::String(state(document.header_state()).to_owned()),
             "name" => Value::String(document.label().to_owned()),
             "command" => document.command().map_or(Value::Null, |command| Value::String(command.to_owned())),
-            "description" => document.description().map_or(Value::Null, |found| Value::String(found.text.clone())),
+            "description" => document.description().map_or(Value::Null, |found| Value::String(found.text.to_owned())),
             "body_first_line" => document.body_first_line().map_or(Value::Null, Value::String),
             "fields" => {
                 let fields = serde_json::to_value(Fields(document.frontmatter())).expect("fields are JSON");

@@ -1,10 +1,10 @@
 use crate::file::{self, ReadFault};
 use crate::links::Places;
 use crate::root::{OpenRoot, RootState};
-use crate::{LoadOptions, SkillRoots, document};
+use crate::{LoadOptions, SkillRoots, document, texts};
 use cap_std::fs::{Dir, File};
 use skillgate_core::{Diagnostic, Digest, Skill};
-use skillgate_format::Document;
+use skillgate_format::{Document, ReadOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// The file is not the one that was decided on.
+    /// The file is not the one that was loaded.
     #[error("`{}` changed since it was loaded", .path.display())]
     Changed {
         /// The file.
         path: PathBuf,
-        /// Digest of what was decided on.
+        /// Digest of what was loaded, [`Skill::head_digest`].
         expected: Digest,
-        /// Digest of what is there now.
+        /// The same of what is there now.
         found: Digest,
     },
     /// The file is gone.
@@ -44,22 +44,54 @@ pub enum BodyError {
     },
 }
 
+/// A skill's text as it is when it is used, and what a decision on it is bound to.
+#[derive(Clone, Debug)]
+pub struct DecidedText {
+    /// The text; its body is what is expanded.
+    pub document: Document,
+    /// Digest of the file's bytes.
+    pub digest: Digest,
+}
+
 impl SkillRoots {
-    /// The skill's file as a document, read again and with the options of the load; its body is what is expanded.
+    /// The skill's file as a document, read again and with the options of the load.
     ///
     /// # Errors
     /// As [`SkillRoots::read`].
     pub fn document(&self, skill: &Skill, options: &LoadOptions) -> Result<Document, BodyError> {
         let bytes = self.read(skill, options)?;
-        Ok(Document::read(&bytes, &document::read_options(skill.loaded_from, &skill.path, options)))
+        Ok(Document::read_owned(bytes, &self.read_options(skill, options)))
     }
 
-    /// The whole file of a skill, read again under the rules it was loaded by, if it is still the text that was loaded.
+    /// [`SkillRoots::document`] with the digest of the whole file, for whoever decides on it.
     ///
     /// # Errors
-    /// A [`BodyError`]; [`BodyError::Changed`] when the digest differs from [`Skill::digest`].
+    /// As [`SkillRoots::read`].
+    pub fn text(&self, skill: &Skill, options: &LoadOptions) -> Result<DecidedText, BodyError> {
+        let bytes = self.read(skill, options)?;
+        let digest = Digest::of(&bytes);
+        Ok(DecidedText { document: Document::read_owned(bytes, &self.read_options(skill, options)), digest })
+    }
+
+    fn read_options(&self, skill: &Skill, options: &LoadOptions) -> ReadOptions {
+        match self.text_of(skill) {
+            Some(text) => texts::read_options(text, options),
+            None => document::read_options(skill.loaded_from, &skill.path, options),
+        }
+    }
+
+    /// The whole file of a skill, read again under the rules it was loaded by, if what was loaded of it is still the same: a
+    /// header that describes the skill, or else all of it. A body is decided on when it is read, so another one is no fault.
+    ///
+    /// # Errors
+    /// A [`BodyError`]; [`BodyError::Changed`] when its digest is not [`Skill::head_digest`].
     pub fn read(&self, skill: &Skill, options: &LoadOptions) -> Result<Vec<u8>, BodyError> {
         let path = || skill.path.clone();
+        if let Some(text) = self.text_of(skill) {
+            let found = Digest::of(text.text.as_bytes());
+            let changed = || BodyError::Changed { path: path(), expected: skill.head_digest, found };
+            return if found == skill.head_digest { Ok(text.text.as_bytes().to_vec()) } else { Err(changed()) };
+        }
         let is_of = |root: &&OpenRoot| {
             root.spec.source == skill.id.source
                 && root.spec.kind.loaded_from() == skill.loaded_from
@@ -68,17 +100,17 @@ impl SkillRoots {
         let root = self.roots.iter().find(is_of).ok_or_else(|| BodyError::NotOurs { path: path() })?;
         let RootState::Open { dir, places } = &root.state else { return Err(BodyError::NotOurs { path: path() }) };
         let bytes = open_along(dir, places, &root.spec.path, skill)
-            .and_then(|file| Ok(file::read(file, options.max_file_bytes)?.bytes))
+            .and_then(|file| Ok(file::read(file, options.max_file_bytes)?))
             .map_err(|fault| match fault {
                 Fault::Read(ReadFault::NotFound) => BodyError::Gone { path: path() },
                 Fault::Read(fault) => BodyError::Unreadable { path: path(), diagnostic: Box::new(fault.diagnostic()) },
                 Fault::Link(diagnostic) => BodyError::Unreadable { path: path(), diagnostic },
             })?;
-        let found = Digest::of(&bytes);
-        if found == skill.digest {
+        let found = document::head_digest(&bytes, &document::read_options(skill.loaded_from, &skill.path, options));
+        if found == skill.head_digest {
             Ok(bytes)
         } else {
-            Err(BodyError::Changed { path: path(), expected: skill.digest, found })
+            Err(BodyError::Changed { path: path(), expected: skill.head_digest, found })
         }
     }
 }

@@ -5,6 +5,8 @@ use crate::find::{is_left_out, is_skill_name};
 use crate::root::RootState;
 use cap_std::fs::{Dir, DirEntry, FileType};
 use skillgate_core::{LoadedFrom, RelPath, Skill};
+use std::io;
+use std::path::Path;
 
 /// Entries looked at in one skill's directory, and the deepest directory that is looked into.
 const MAX_ENTRIES: usize = 1_000;
@@ -22,7 +24,7 @@ impl SkillRoots {
         let opened = self.roots.iter().find_map(|root| {
             let below = own.strip_prefix(&root.spec.path).ok()?;
             match &root.state {
-                RootState::Open { dir, .. } if root.spec.source == skill.id.source => dir.open_dir(below).ok(),
+                RootState::Open { dir, .. } if root.spec.source == skill.id.source => open_below(dir, below).ok(),
                 _ => None,
             }
         });
@@ -41,6 +43,11 @@ impl SkillRoots {
         files.sort();
         files
     }
+}
+
+/// A directory below a handle, or the handle's own.
+pub(crate) fn open_below(dir: &Dir, below: &Path) -> io::Result<Dir> {
+    if below.as_os_str().is_empty() { dir.try_clone() } else { dir.open_dir(below) }
 }
 
 /// Something in a skill's directory that is no directory.

@@ -1,5 +1,6 @@
 //! All of a skill: what a right that was granted for its content is bound to.
 
+use crate::companions::open_below;
 use crate::root::RootState;
 use crate::{LoadOptions, SkillRoots, file};
 use cap_std::fs::{Dir, DirEntry};
@@ -92,7 +93,7 @@ impl SkillRoots {
         let own = skill.directory.as_ref()?;
         self.roots.iter().find_map(|root| match &root.state {
             RootState::Open { dir, .. } if root.spec.source == skill.id.source => {
-                dir.open_dir(own.strip_prefix(&root.spec.path).ok()?).ok()
+                open_below(dir, own.strip_prefix(&root.spec.path).ok()?).ok()
             }
             _ => None,
         })
@@ -139,7 +140,7 @@ impl Reader<'_> {
                 let opened = file::open(dir, name.as_ref()).map_err(|error| unreadable(&path, &error))?;
                 let read = file::read(opened, self.bytes);
                 let bytes = match read {
-                    Ok(contents) => contents.bytes,
+                    Ok(bytes) => bytes,
                     Err(file::ReadFault::TooLarge { .. }) => {
                         return Err(ContentFault::TooLarge { path: self.top.clone() });
                     }

@@ -1,11 +1,12 @@
 use crate::load::PathDiagnostic;
 use crate::repository;
-use crate::root::{RootKind, SkillRoot, canonicalize_ambient};
+use crate::root::{SkillRoot, canonicalize_ambient};
+use crate::sources::{Locations, SkillSource, on_disk};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use skillgate_core::Source;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where to look. Whoever calls knows the environment and the command line; this is what they say.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -76,47 +77,30 @@ pub enum DiscoveryError {
 /// - project: `.claude/skills`, `.agents/skills` and `.claude/commands` in the project and in each directory above it up to
 ///   the repository's root, never above the home; without a repository in the project alone;
 /// - additional: `.claude/skills` and `.agents/skills` in each;
-/// - user: `skills` and `commands` in the configuration directory, and `.agents/skills` in the home.
+/// - user: `skills` and `commands` in the configuration directory, and `.agents/skills` in the home;
+/// - plugin: `skills` and `commands` of each plugin below `plugins` in the configuration directory, and of each additional
+///   directory that is a plugin.
 ///
 /// # Errors
 /// A [`DiscoveryError`] when the project or an additional directory is not there: a person named it.
 pub fn discover_roots_ambient(discovery: &Discovery) -> Result<Discovered, DiscoveryError> {
-    let home = discovery.home.as_deref().map(real_or_absolute);
-    let mut roots = Vec::new();
-    let mut diagnostics = Vec::new();
+    discover_sources_ambient(discovery, &[])
+}
 
-    if let Some(managed) = &discovery.managed {
-        let managed = real_or_absolute(managed);
-        let links = with(&discovery.link_roots, [&managed]);
-        roots.push(root(Source::Managed, RootKind::Skills, managed.join(".claude/skills"), &links));
+/// [`discover_roots_ambient`], with the directories of further sources behind.
+///
+/// # Errors
+/// As [`discover_roots_ambient`], and what a further source says.
+pub fn discover_sources_ambient(
+    discovery: &Discovery,
+    further: &[Arc<dyn SkillSource>],
+) -> Result<Discovered, DiscoveryError> {
+    let (places, project, foreign) = Locations::resolve_ambient(discovery)?;
+    let mut found = Discovered { roots: Vec::new(), project, diagnostics: foreign.into_iter().collect() };
+    for source in on_disk().into_iter().chain(further.iter().map(AsRef::as_ref)) {
+        source.roots_ambient(&places, &mut found)?;
     }
-
-    let user = user_roots(discovery, home.as_deref());
-    let project = match &discovery.project {
-        None => None,
-        Some(named) => {
-            let path = existing_dir(named)?;
-            let (levels, foreign) = repository::levels_ambient(&path, home.as_deref());
-            diagnostics.extend(foreign.map(|(path, diagnostic)| PathDiagnostic { path, diagnostic }));
-            let outermost = levels.last().cloned().unwrap_or_else(|| path.clone());
-            for level in &levels {
-                roots.extend(project_roots(level, &outermost));
-            }
-            Some(Project { path, root: outermost })
-        }
-    };
-    // In a project that is the home itself, the user's own directories stay the user's.
-    roots.retain(|root| root.source != Source::Project || !user.iter().any(|users| users.path == root.path));
-
-    for named in &discovery.additional {
-        let path = existing_dir(named)?;
-        let links = with(&discovery.link_roots, [&path]);
-        for place in [".claude/skills", ".agents/skills"] {
-            roots.push(root(Source::Additional, RootKind::Skills, path.join(place), &links));
-        }
-    }
-    roots.extend(user);
-    Ok(Discovered { roots, project, diagnostics })
+    Ok(found)
 }
 
 /// The project that a directory belongs to, without looking for skills.
@@ -131,42 +115,8 @@ pub fn project_ambient(path: &Path, home: Option<&Path>) -> Result<Project, Disc
     Ok(Project { path, root })
 }
 
-fn user_roots(discovery: &Discovery, home: Option<&Path>) -> Vec<SkillRoot> {
-    let config = discovery.config_dir.as_deref().map(real_or_absolute);
-    let config = config.or_else(|| home.map(|home| home.join(".claude")));
-    let links = with(&discovery.link_roots, home.iter().copied().chain(config.as_deref()));
-    let mut roots = Vec::new();
-    if let Some(config) = &config {
-        roots.push(root(Source::User, RootKind::Skills, config.join("skills"), &links));
-    }
-    if let Some(home) = home {
-        roots.push(root(Source::User, RootKind::Skills, home.join(".agents/skills"), &links));
-    }
-    if let Some(config) = &config {
-        roots.push(root(Source::User, RootKind::Commands, config.join("commands"), &links));
-    }
-    roots
-}
-
-fn project_roots(level: &Path, outermost: &Path) -> [SkillRoot; 3] {
-    let links = [outermost.to_path_buf()];
-    [
-        root(Source::Project, RootKind::Skills, level.join(".claude/skills"), &links),
-        root(Source::Project, RootKind::Skills, level.join(".agents/skills"), &links),
-        root(Source::Project, RootKind::Commands, level.join(".claude/commands"), &links),
-    ]
-}
-
-fn root(source: Source, kind: RootKind, path: PathBuf, links: &[PathBuf]) -> SkillRoot {
-    SkillRoot { source, kind, path, link_roots: links.to_vec() }
-}
-
-fn with<P: AsRef<Path>>(general: &[PathBuf], own: impl IntoIterator<Item = P>) -> Vec<PathBuf> {
-    own.into_iter().map(|path| path.as_ref().to_path_buf()).chain(general.iter().cloned()).collect()
-}
-
 /// A directory that has to be there, without links.
-fn existing_dir(named: &Path) -> Result<PathBuf, DiscoveryError> {
+pub(crate) fn existing_dir(named: &Path) -> Result<PathBuf, DiscoveryError> {
     let opened =
         canonicalize_ambient(named).and_then(|real| Dir::open_ambient_dir(&real, ambient_authority()).map(|_| real));
     opened.map_err(|source| {
@@ -180,6 +130,6 @@ fn existing_dir(named: &Path) -> Result<PathBuf, DiscoveryError> {
 }
 
 /// A place that need not be there, without links as far as it is.
-fn real_or_absolute(path: &Path) -> PathBuf {
+pub(crate) fn real_or_absolute(path: &Path) -> PathBuf {
     canonicalize_ambient(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
 }

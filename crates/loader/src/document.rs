@@ -1,29 +1,91 @@
 //! From a file's bytes to a [`Skill`]: the one place that knows the reader of the format.
 
 use crate::LoadOptions;
-use crate::entry::ReadSkill;
+use crate::entry::OpenSkill;
+use crate::file::{HEAD, ReadFault};
 use skillgate_core::{Digest, LoadedFrom, Skill, SkillId};
 use skillgate_format::{Document, ReadOptions};
 use std::ffi::OsStr;
 use std::path::Path;
 
-pub(crate) fn skill(id: SkillId, loaded_from: LoadedFrom, read: ReadSkill, options: &LoadOptions) -> Skill {
-    let bytes = &read.contents.bytes;
-    let document = Document::read(bytes, &read_options(loaded_from, &read.path, options));
-    let diagnostics = document.diagnostics().to_vec();
-    Skill {
-        loaded_from,
-        digest: Digest::of(bytes),
-        bytes: bytes.len() as u64,
-        header: document.header_state(),
-        label: document.label().to_owned(),
-        description: document.description().map(|description| description.text.clone()),
-        frontmatter: document.into_frontmatter(),
-        path: read.path,
-        directory: read.directory,
-        diagnostics,
-        id,
+/// Makes skills of files; what it needs for one serves for the next.
+pub(crate) struct Reader<'o> {
+    options: &'o LoadOptions,
+    /// Of the file in hand.
+    read_options: ReadOptions,
+    beginning: Vec<u8>,
+}
+
+impl<'o> Reader<'o> {
+    pub(crate) fn new(loaded_from: LoadedFrom, options: &'o LoadOptions) -> Self {
+        let read_options = read_options(loaded_from, Path::new(""), options);
+        Self { options, read_options, beginning: vec![0; HEAD] }
     }
+
+    pub(crate) fn options(&self) -> &'o LoadOptions {
+        self.options
+    }
+
+    /// Makes a skill of its file's beginning, or of all of it where that is not enough.
+    pub(crate) fn skill(&mut self, id: SkillId, open: OpenSkill) -> Result<Skill, ReadFault> {
+        let OpenSkill { file, path, directory } = open;
+        set(&mut self.read_options.directory_name, path.parent().and_then(Path::file_name));
+        set(&mut self.read_options.file_name, path.file_name());
+        let beginning = file.read_beginning(&mut self.beginning)?;
+        let (document, head_digest, bytes) = match described_by_head(beginning, &self.read_options) {
+            Some((document, head)) => (document, Digest::of(head), file.size),
+            None => {
+                let whole = file.read_on(beginning, self.options.max_file_bytes)?;
+                let (digest, size) = (Digest::of(&whole), whole.len() as u64);
+                (Document::read_owned(whole, &self.read_options), digest, size)
+            }
+        };
+        let label = document.label().to_owned();
+        let description = document.description().map(|description| description.text.to_owned());
+        let header = document.header_state();
+        let (frontmatter, diagnostics) = document.into_header();
+        Ok(Skill {
+            loaded_from: self.read_options.loaded_from,
+            head_digest,
+            bytes,
+            header,
+            label,
+            description,
+            frontmatter,
+            path,
+            plugin: None,
+            directory,
+            diagnostics,
+            id,
+        })
+    }
+}
+
+/// Puts the text of a name into `to`, whose memory it reuses.
+fn set(to: &mut Option<String>, name: Option<&OsStr>) {
+    match name {
+        Some(name) => {
+            let text = to.get_or_insert_default();
+            text.clear();
+            text.push_str(&name.to_string_lossy());
+        }
+        None => *to = None,
+    }
+}
+
+/// The digest that a skill with this file has as [`Skill::head_digest`].
+pub(crate) fn head_digest(bytes: &[u8], options: &ReadOptions) -> Digest {
+    let head = described_by_head(&bytes[..bytes.len().min(HEAD)], options).map(|(_, head)| head);
+    Digest::of(head.unwrap_or(bytes))
+}
+
+/// The document of a header that describes the skill and ends within the file's beginning, and the header's bytes.
+fn described_by_head<'b>(beginning: &'b [u8], options: &ReadOptions) -> Option<(Document, &'b [u8])> {
+    let document = Document::read_prefix(beginning, options)?;
+    let end = document.source().len();
+    // In bytes that are no text the header ends elsewhere than in the text that was made of them.
+    let head = beginning.get(..end).filter(|head| *head == document.source().as_bytes())?;
+    Some((document, head))
 }
 
 /// What the reader of the format is told about a file at `path`.

@@ -1,6 +1,6 @@
 //! One candidate of a root: where it would be, and what it turns out to be.
 
-use crate::file::{self, Contents, ReadFault};
+use crate::file::{self, OpenFile, ReadFault};
 use crate::links::Places;
 use cap_std::fs::Dir;
 use skillgate_core::{Code, Diagnostic};
@@ -44,7 +44,7 @@ pub(crate) enum Shape {
 /// What a candidate turned out to be.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    Read(ReadSkill),
+    Opened(OpenSkill),
     /// A directory without a `SKILL.md`, or another thing that nobody meant as a skill.
     NotASkill,
     /// It was listed, and was gone when it was opened.
@@ -53,34 +53,36 @@ pub(crate) enum Outcome {
     Failed(Diagnostic),
 }
 
+/// A skill's file, opened.
 #[derive(Debug)]
-pub(crate) struct ReadSkill {
-    pub(crate) contents: Contents,
+pub(crate) struct OpenSkill {
+    pub(crate) file: OpenFile,
     pub(crate) path: PathBuf,
     /// The skill's own directory, for skills that have one; where a link leads, when it is one.
     pub(crate) directory: Option<PathBuf>,
 }
 
-pub(crate) fn read(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome {
+/// Opens the candidate's file.
+pub(crate) fn open(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome {
     match candidate.shape {
-        Shape::Directory => read_directory(candidate, places, max_bytes),
+        Shape::Directory => open_directory(candidate, places, max_bytes),
         Shape::Link => match places.open_dir(&candidate.path) {
-            Ok(Some((dir, target))) => read_in(&dir, candidate, target, places, max_bytes),
+            Ok(Some((dir, target))) => open_in(&dir, candidate, target, places, max_bytes),
             Ok(None) => Outcome::NotASkill,
             Err(diagnostic) => Outcome::Failed(*diagnostic),
         },
-        Shape::File => read_file(candidate, places, max_bytes),
+        Shape::File => open_file(candidate, places, max_bytes),
     }
 }
 
 /// The usual case in one open: `NAME/SKILL.md` beneath the root. Everything else is looked at more closely.
-fn read_directory(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome {
+fn open_directory(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome {
     if let Ok(file) = file::open(&candidate.base, &candidate.rel.join(SKILL_FILE)) {
         let directory = candidate.path.clone();
-        return finish(file::read(file, max_bytes), directory.join(SKILL_FILE), Some(directory));
+        return finish(OpenFile::new(file, max_bytes), directory.join(SKILL_FILE), Some(directory));
     }
     match candidate.base.open_dir(&candidate.rel) {
-        Ok(dir) => read_in(&dir, candidate, candidate.path.clone(), places, max_bytes),
+        Ok(dir) => open_in(&dir, candidate, candidate.path.clone(), places, max_bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Outcome::Vanished,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Outcome::NotASkill,
         Err(error) => Outcome::Failed(
@@ -91,7 +93,7 @@ fn read_directory(candidate: &Candidate, places: &Places, max_bytes: u64) -> Out
 }
 
 /// Looks for the skill's file in its directory, whose handle is `dir` and whose own place is `directory`.
-fn read_in(dir: &Dir, candidate: &Candidate, directory: PathBuf, places: &Places, max_bytes: u64) -> Outcome {
+fn open_in(dir: &Dir, candidate: &Candidate, directory: PathBuf, places: &Places, max_bytes: u64) -> Outcome {
     let name = match skill_file_name(dir) {
         Ok(Some(found)) => found,
         Ok(None) => return Outcome::NotASkill,
@@ -115,10 +117,10 @@ fn read_in(dir: &Dir, candidate: &Candidate, directory: PathBuf, places: &Places
             _ => Err(file::fault(error)),
         },
     };
-    finish(file.and_then(|file| file::read(file, max_bytes)), path, Some(directory))
+    finish(file.and_then(|file| OpenFile::new(file, max_bytes)), path, Some(directory))
 }
 
-fn read_file(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome {
+fn open_file(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome {
     let file = match file::open(&candidate.base, &candidate.rel) {
         Ok(file) => Ok(file),
         Err(error) => match candidate.base.symlink_metadata(&candidate.rel) {
@@ -129,12 +131,12 @@ fn read_file(candidate: &Candidate, places: &Places, max_bytes: u64) -> Outcome 
             _ => Err(file::fault(error)),
         },
     };
-    finish(file.and_then(|file| file::read(file, max_bytes)), candidate.path.clone(), None)
+    finish(file.and_then(|file| OpenFile::new(file, max_bytes)), candidate.path.clone(), None)
 }
 
-fn finish(contents: Result<Contents, ReadFault>, path: PathBuf, directory: Option<PathBuf>) -> Outcome {
-    match contents {
-        Ok(contents) => Outcome::Read(ReadSkill { contents, path, directory }),
+fn finish(file: Result<OpenFile, ReadFault>, path: PathBuf, directory: Option<PathBuf>) -> Outcome {
+    match file {
+        Ok(file) => Outcome::Opened(OpenSkill { file, path, directory }),
         Err(ReadFault::NotFound) => Outcome::Vanished,
         Err(fault) => Outcome::Failed(fault.diagnostic()),
     }

@@ -42,10 +42,15 @@ impl ReadFault {
     }
 }
 
-/// What was read.
+/// Bytes in which nearly every header ends; more is read only where they are not enough.
+pub(crate) const HEAD: usize = 4096;
+
+/// A regular file that is opened and not read yet.
 #[derive(Debug)]
-pub(crate) struct Contents {
-    pub(crate) bytes: Vec<u8>,
+pub(crate) struct OpenFile {
+    file: File,
+    /// Its bytes when it was opened.
+    pub(crate) size: u64,
     pub(crate) identity: Option<Identity>,
 }
 
@@ -64,7 +69,7 @@ pub(crate) struct Identity {
 /// A [`ReadFault`]; nothing is cut at the limit, and a fifo without a writer is refused, not waited for.
 pub fn read_file_ambient(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
     let file = File::open_ambient_with(path, &options(), ambient_authority()).map_err(fault)?;
-    Ok(read(file, max_bytes)?.bytes)
+    read(file, max_bytes)
 }
 
 /// Reads a file of a directory's own: a link is followed as long as it stays below `root`, and one that leads out is refused.
@@ -73,7 +78,7 @@ pub fn read_file_ambient(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u
 /// A [`ReadFault`], as for [`read_file_ambient`].
 pub fn read_file_below_ambient(root: impl AsRef<Path>, below: &str, max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
     let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(fault)?;
-    Ok(read(open(&dir, Path::new(below)).map_err(fault)?, max_bytes)?.bytes)
+    read(open(&dir, Path::new(below)).map_err(fault)?, max_bytes)
 }
 
 /// Opens beneath a handle; a link is followed as long as it stays there.
@@ -96,24 +101,65 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-pub(crate) fn read(mut file: File, max_bytes: u64) -> Result<Contents, ReadFault> {
+/// The file's metadata, if it is a regular file of at most so many bytes.
+fn checked(file: &File, max_bytes: u64) -> Result<Metadata, ReadFault> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(ReadFault::NotRegular(describe(&metadata)));
     }
-    let too_large = || ReadFault::TooLarge { limit: max_bytes };
-    let size = metadata.len();
-    if size > max_bytes {
-        return Err(too_large());
+    if metadata.len() > max_bytes {
+        return Err(ReadFault::TooLarge { limit: max_bytes });
     }
+    Ok(metadata)
+}
+
+/// Reads the whole file.
+pub(crate) fn read(file: File, max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
+    let size = checked(&file, max_bytes)?.len();
     // One byte more than the size, so that the end is seen without growing the buffer.
-    let mut bytes = Vec::with_capacity(usize::try_from(size).map_or(0, |size| size + 1));
-    // The file may have grown since.
-    (&mut file).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    read_to_end(&file, Vec::with_capacity(usize::try_from(size).map_or(0, |size| size + 1)), max_bytes)
+}
+
+/// Reads to the end of the file, of which `bytes` are read. The file may have grown since it was looked at.
+fn read_to_end(mut file: &File, mut bytes: Vec<u8>, max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
+    let left = max_bytes.saturating_add(1).saturating_sub(bytes.len() as u64);
+    (&mut file).take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
-        return Err(too_large());
+        return Err(ReadFault::TooLarge { limit: max_bytes });
     }
-    Ok(Contents { bytes, identity: identity(&metadata) })
+    Ok(bytes)
+}
+
+impl OpenFile {
+    /// Takes a file that is regular and not larger than the limit.
+    pub(crate) fn new(file: File, max_bytes: u64) -> Result<Self, ReadFault> {
+        let metadata = checked(&file, max_bytes)?;
+        Ok(Self { size: metadata.len(), identity: identity(&metadata), file })
+    }
+
+    /// The file's first bytes: as many as fit, or all.
+    pub(crate) fn read_beginning<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b [u8], ReadFault> {
+        // A file that says it is empty may be one of the kernel's, which do not know their sizes.
+        let said = usize::try_from(self.size).unwrap_or(usize::MAX);
+        let wanted = if said == 0 { buffer.len() } else { buffer.len().min(said) };
+        let mut length = 0;
+        while length < wanted {
+            match (&self.file).read(&mut buffer[length..]) {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(&buffer[..length])
+    }
+
+    /// The whole file, whose beginning is read.
+    pub(crate) fn read_on(&self, beginning: &[u8], max_bytes: u64) -> Result<Vec<u8>, ReadFault> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size).map_or(0, |size| size + 1));
+        bytes.extend_from_slice(beginning);
+        read_to_end(&self.file, bytes, max_bytes)
+    }
 }
 
 /// The fault of an open that failed.
@@ -170,6 +216,13 @@ mod tests {
         let open = || File::open_ambient_with("/proc/self/status", &options(), ambient_authority()).expect("open");
         assert_eq!(open().metadata().expect("metadata").len(), 0);
         assert!(matches!(read(open(), 10), Err(ReadFault::TooLarge { limit: 10 })));
-        assert!(!read(open(), 1 << 20).expect("fits").bytes.is_empty(), "control");
+        assert!(!read(open(), 1 << 20).expect("fits").is_empty(), "control");
+        let mut buffer = [0; 7];
+        for (limit, fits) in [(10, false), (1 << 20, true)] {
+            let file = OpenFile::new(open(), limit).expect("nothing is read of it yet");
+            let beginning = file.read_beginning(&mut buffer).expect("it can be read");
+            let whole = file.read_on(beginning, limit);
+            assert_eq!(whole.is_ok_and(|whole| whole.len() > 100 && whole.starts_with(b"Name:\t")), fits);
+        }
     }
 }

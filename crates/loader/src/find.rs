@@ -38,11 +38,23 @@ impl SkillFile {
 /// The skill files that a path names: the file itself; or all of a directory that holds them at any depth (at most 16), with
 /// the `*.md` of its `commands` directories. Sorted; links to directories are not followed, and `.git`, `node_modules` and
 /// `target` are left out. A directory that cannot be read, and a `SKILL.md` that is a link out of the named directory, stand
-/// among them with their fault.
+/// among them with their fault. So does a named file that is neither a `SKILL.md` nor a `.md` file.
 ///
 /// # Errors
 /// That there is nothing at the path.
 pub fn find_skill_files_ambient(path: impl AsRef<Path>) -> io::Result<Vec<SkillFile>> {
+    find_skill_files_watched_ambient(path, &mut || ())
+}
+
+/// [`find_skill_files_ambient`], calling `entered` for every directory that is looked into: a walk may take long, and somebody may
+/// be waiting.
+///
+/// # Errors
+/// That there is nothing at the path.
+pub fn find_skill_files_watched_ambient(
+    path: impl AsRef<Path>,
+    entered: &mut dyn FnMut(),
+) -> io::Result<Vec<SkillFile>> {
     let path = path.as_ref();
     let dir = match Dir::open_ambient_dir(path, ambient_authority()) {
         Ok(dir) => dir,
@@ -51,12 +63,12 @@ pub fn find_skill_files_ambient(path: impl AsRef<Path>) -> io::Result<Vec<SkillF
             // Either a file, or a way through one, on which there is nothing.
             return match canonicalize_ambient(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(error),
-                _ => Ok(vec![skill_file(path.to_owned())]),
+                _ => Ok(vec![named_file(path.to_owned())]),
             };
         }
         Err(error) => return Ok(vec![unreadable(path, &error)]),
     };
-    let mut search = Search { root: &dir, files: Vec::new() };
+    let mut search = Search { root: &dir, files: Vec::new(), entered };
     search.collect(&dir, path, Path::new(""), MAX_DEPTH);
     search.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(search.files)
@@ -67,6 +79,22 @@ fn skill_file(path: PathBuf) -> SkillFile {
     let directory_name = real.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let is_skill = path.file_name().is_some_and(is_skill_name);
     SkillFile { path, directory_name, is_skill, fault: None }
+}
+
+/// A file that was named, which is read only if its name says what it is: any text passes for a command.
+fn named_file(path: PathBuf) -> SkillFile {
+    let file = skill_file(path);
+    if file.is_skill || file.path.file_name().is_some_and(is_command_name) {
+        return file;
+    }
+    let message = "it is neither a `SKILL.md` nor a command, which is a `.md` file, so it was not read";
+    let finding = Diagnostic::new(Code::NotSkillFile, message).help("name the `SKILL.md` or the directory it is in");
+    SkillFile { fault: Some(finding), ..file }
+}
+
+/// Whether a file in a commands directory is a command.
+fn is_command_name(name: &OsStr) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
 pub(crate) fn is_skill_name(name: &OsStr) -> bool {
@@ -82,11 +110,13 @@ fn unreadable(path: &Path, error: &io::Error) -> SkillFile {
 struct Search<'d> {
     root: &'d Dir,
     files: Vec<SkillFile>,
+    entered: &'d mut dyn FnMut(),
 }
 
 impl Search<'_> {
     /// `path` is the directory as a person is shown it, `rel` its place below the root.
     fn collect(&mut self, dir: &Dir, path: &Path, rel: &Path, depth: usize) {
+        (self.entered)();
         let entries = match dir.entries() {
             Ok(entries) => entries,
             Err(error) => return self.files.push(unreadable(path, &error)),
@@ -96,7 +126,7 @@ impl Search<'_> {
             let name = entry.file_name();
             let Ok(kind) = entry.file_type() else { continue };
             let (below, rel) = (path.join(&name), rel.join(&name));
-            if is_skill_name(&name) || (in_commands && below.extension().is_some_and(|end| end == "md")) {
+            if is_skill_name(&name) || (in_commands && is_command_name(&name)) {
                 // Also when it is no regular file: then it is reported as such.
                 let fault = if kind.is_symlink() { self.leads_out(&rel) } else { None };
                 self.files.push(SkillFile { fault, ..skill_file(below) });

@@ -4,8 +4,8 @@
 //!
 //! Every file is opened beneath the handle of a directory that a function with `_ambient` in its name opened; links are
 //! followed only into the places that [`SkillRoot`] names. The crate must not block on what is not a regular file, must not
-//! decide who may use a skill, and does not keep bodies: [`SkillRoots::read`] reads one again and checks that it is still
-//! the text that was decided on.
+//! decide who may use a skill, and neither reads nor keeps bodies that nobody uses: [`SkillRoots::read`] reads one and checks
+//! that it still belongs to the header that was loaded.
 //!
 //! Start at [`discover_roots_ambient`], which knows the places, and [`SkillRoots`], which reads them.
 //!
@@ -41,17 +41,25 @@ mod find;
 mod links;
 mod load;
 mod name;
+mod nested;
+mod reader;
 mod replace;
 mod repository;
 mod root;
 mod skills_dir;
+mod sources;
 mod suspect;
+mod texts;
 
-pub use body::BodyError;
+pub use body::{BodyError, DecidedText};
 pub use content::{ContentFault, ContentFile, SkillContent};
-pub use discover::{Discovered, Discovery, DiscoveryError, Project, discover_roots_ambient, project_ambient};
+pub use discover::{
+    Discovered, Discovery, DiscoveryError, Project, discover_roots_ambient, discover_sources_ambient, project_ambient,
+};
 pub use file::{ReadFault, read_file_ambient, read_file_below_ambient};
-pub use find::{SkillFile, find_skill_files_ambient};
+pub use find::{SkillFile, find_skill_files_ambient, find_skill_files_watched_ambient};
 pub use load::{Duplicate, LoadOptions, Loaded, PathDiagnostic, load_root_ambient};
+pub use nested::{NestedDiscovery, Touched};
 pub use replace::{ReplaceFault, replace_file_ambient, replaceable_ambient};
 pub use root::{RootKind, SkillRoot, SkillRoots};
+pub use sources::{BundledSkills, HeldSkill, Locations, SkillSource};

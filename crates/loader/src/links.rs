@@ -89,7 +89,7 @@ impl Places {
 
     fn outside(&self, target: &Path, allowed: &[impl AsRef<Path>]) -> Box<Diagnostic> {
         let kind = match self.kind {
-            RootKind::Skills => "skills",
+            RootKind::Skills | RootKind::One => "skills",
             RootKind::Commands => "commands",
         };
         let places: Vec<_> = allowed.iter().map(|place| format!("`{}`", place.as_ref().display())).collect();

@@ -1,9 +1,8 @@
 use crate::dedupe::{self, Entry};
-use crate::entry::{self, Candidate, Outcome};
-use crate::links::Places;
+use crate::reader::{Read, in_plugin, read_all};
 use crate::root::{OpenRoot, RootKind, RootState};
-use crate::{SkillRoot, SkillRoots, commands, document, name, skills_dir};
-use skillgate_core::{Code, CommandName, Diagnostic, LoadFailure, Profile, Severity, Skill, SkillId};
+use crate::{SkillRoot, SkillRoots, commands, skills_dir};
+use skillgate_core::{Code, Diagnostic, LoadFailure, Profile, Severity, Skill};
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -65,9 +64,6 @@ pub fn load_root_ambient(root: &SkillRoot, options: &LoadOptions) -> Loaded {
     SkillRoots::open_ambient([root.clone()]).load(options)
 }
 
-/// Fewer files than this are not worth a thread.
-const FILES_PER_THREAD: usize = 128;
-
 impl SkillRoots {
     /// Reads every root. A file reached twice is loaded once: a direct way is taken before one through a link, and a source
     /// whose trust does not depend on the project before the project.
@@ -80,6 +76,7 @@ impl SkillRoots {
         }
         let (skills, duplicates) = dedupe::once_each(entries);
         loaded.skills = skills;
+        self.load_texts(options, &mut loaded);
         loaded.duplicates = duplicates;
         loaded
     }
@@ -101,18 +98,17 @@ fn load_root(index: usize, root: &OpenRoot, options: &LoadOptions, entries: &mut
                 return report(spec.path.clone(), Diagnostic::new(Code::FileUnreadable, message));
             }
         },
+        RootKind::One => vec![skills_dir::itself(dir, spec)],
         RootKind::Commands => {
             let (candidates, diagnostics) = commands::candidates(dir, &spec.path, places);
             loaded.diagnostics.extend(diagnostics);
             candidates
         }
     };
-    for (candidate, outcome) in candidates.iter().zip(read_all(&candidates, spec, places, options)) {
-        match outcome {
-            Read::Skill(mut entry) => {
-                entry.root = index;
-                entries.push(*entry);
-            }
+    entries.reserve(candidates.len());
+    for (candidate, read) in candidates.iter().zip(read_all(&candidates, index, spec, places, options)) {
+        match read {
+            Read::Skill(entry) => entries.push(entry),
             Read::Nothing => {}
             Read::Vanished => loaded.diagnostics.push(PathDiagnostic {
                 path: candidate.path.clone(),
@@ -121,62 +117,10 @@ fn load_root(index: usize, root: &OpenRoot, options: &LoadOptions, entries: &mut
             }),
             Read::Failed(diagnostic) => loaded.failures.push(LoadFailure {
                 source: spec.source,
-                name: candidate.name.clone(),
+                name: in_plugin(spec, &candidate.name),
                 path: candidate.path.clone(),
                 diagnostic,
             }),
         }
     }
-}
-
-enum Read {
-    Skill(Box<Entry>),
-    Nothing,
-    Vanished,
-    Failed(Diagnostic),
-}
-
-/// Reads the candidates in their order, the work shared by threads when there is enough of it.
-fn read_all(candidates: &[Candidate], spec: &SkillRoot, places: &Places, options: &LoadOptions) -> Vec<Read> {
-    let threads = options.threads.get().min(candidates.len() / FILES_PER_THREAD).max(1);
-    let read_share = |share: &[Candidate]| -> Vec<Read> {
-        share.iter().map(|candidate| read_one(candidate, spec, places, options)).collect()
-    };
-    if threads == 1 {
-        return read_share(candidates);
-    }
-    std::thread::scope(|scope| {
-        let shares: Vec<_> = candidates
-            .chunks(candidates.len().div_ceil(threads))
-            .map(|share| scope.spawn(move || read_share(share)))
-            .collect();
-        shares
-            .into_iter()
-            .flat_map(|share| share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
-}
-
-fn read_one(candidate: &Candidate, spec: &SkillRoot, places: &Places, options: &LoadOptions) -> Read {
-    let read = match entry::read(candidate, places, options.max_file_bytes) {
-        Outcome::Read(read) => read,
-        Outcome::NotASkill => return Read::Nothing,
-        Outcome::Vanished => return Read::Vanished,
-        Outcome::Failed(diagnostic) => return Read::Failed(diagnostic),
-    };
-    let command = match command_name(candidate) {
-        Ok(command) => command,
-        Err(diagnostic) => return Read::Failed(*diagnostic),
-    };
-    let identity = read.contents.identity;
-    let in_full = name::only_in_full(&command);
-    let id = SkillId { source: spec.source, command };
-    let mut skill = document::skill(id, spec.kind.loaded_from(), read, options);
-    skill.diagnostics.extend(candidate.diagnostics.iter().cloned());
-    skill.diagnostics.extend(in_full);
-    Read::Skill(Box::new(Entry { skill, root: 0, linked: candidate.linked, identity }))
-}
-
-fn command_name(candidate: &Candidate) -> Result<CommandName, Box<Diagnostic>> {
-    if candidate.name_is_text { name::checked(&candidate.name) } else { Err(name::not_text()) }
 }

@@ -1,7 +1,8 @@
 use crate::links::Places;
+use crate::sources::{HeldSkill, SkillSource};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use skillgate_core::{Code, Diagnostic, LoadedFrom, Source};
+use skillgate_core::{Code, Diagnostic, LoadedFrom, Plugin, Source};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,12 +14,14 @@ pub enum RootKind {
     Skills,
     /// `**/NAME.md` and `**/NAME/SKILL.md`, the legacy commands.
     Commands,
+    /// The directory itself is one skill.
+    One,
 }
 
 impl RootKind {
     pub(crate) fn loaded_from(self) -> LoadedFrom {
         match self {
-            RootKind::Skills => LoadedFrom::Skills,
+            RootKind::Skills | RootKind::One => LoadedFrom::Skills,
             RootKind::Commands => LoadedFrom::Commands,
         }
     }
@@ -39,13 +42,15 @@ pub struct SkillRoot {
     /// A project's file links stay inside the root, because its own text must not bring in a file of the project that the
     /// policy keeps from it.
     pub link_roots: Vec<PathBuf>,
+    /// The plugin that it belongs to; its name then stands before the names of the skills.
+    pub plugin: Option<Plugin>,
 }
 
 impl SkillRoot {
     /// A root whose links stay inside it.
     #[must_use]
     pub fn new(source: Source, kind: RootKind, path: impl Into<PathBuf>) -> Self {
-        Self { source, kind, path: path.into(), link_roots: Vec::new() }
+        Self { source, kind, path: path.into(), link_roots: Vec::new(), plugin: None }
     }
 }
 
@@ -53,6 +58,8 @@ impl SkillRoot {
 #[derive(Debug)]
 pub struct SkillRoots {
     pub(crate) roots: Vec<OpenRoot>,
+    /// Skills that sources hold themselves.
+    pub(crate) texts: Vec<(Source, HeldSkill)>,
 }
 
 impl SkillRoots {
@@ -60,7 +67,14 @@ impl SkillRoots {
     /// [`SkillRoots::load`].
     #[must_use]
     pub fn open_ambient(roots: impl IntoIterator<Item = SkillRoot>) -> Self {
-        Self { roots: roots.into_iter().map(OpenRoot::open_ambient).collect() }
+        Self { roots: roots.into_iter().map(OpenRoot::open_ambient).collect(), texts: Vec::new() }
+    }
+
+    /// Adds the skills that a source holds itself, as they are now.
+    #[must_use]
+    pub fn with_texts_of(mut self, source: &dyn SkillSource) -> Self {
+        self.texts.extend(source.texts().into_iter().map(|text| (source.source(), text)));
+        self
     }
 
     /// The roots in the order given, which is nearest first for the roots of a project.

@@ -1,5 +1,6 @@
 //! The entries of a directory of skills.
 
+use crate::SkillRoot;
 use crate::entry::{Candidate, Shape};
 use cap_std::fs::Dir;
 use std::io;
@@ -38,8 +39,25 @@ pub(crate) fn candidates(dir: &Arc<Dir>, path: &Path) -> io::Result<Vec<Candidat
             diagnostics: Vec::new(),
         });
     }
-    candidates.sort_by(|a, b| a.rel.cmp(&b.rel));
+    // Each is one name, so that bytes decide, which is sooner done than by the components of paths.
+    candidates.sort_unstable_by(|a, b| a.rel.as_os_str().cmp(b.rel.as_os_str()));
     Ok(candidates)
+}
+
+/// The directory itself as the one skill of a root.
+pub(crate) fn itself(dir: &Arc<Dir>, spec: &SkillRoot) -> Candidate {
+    let own = spec.path.file_name().unwrap_or_default();
+    let plugin = spec.plugin.as_ref().filter(|plugin| plugin.root == spec.path).map(|plugin| plugin.name.clone());
+    Candidate {
+        name_is_text: plugin.is_some() || own.to_str().is_some(),
+        name: plugin.unwrap_or_else(|| own.to_string_lossy().into_owned()),
+        base: Arc::clone(dir),
+        rel: PathBuf::from("."),
+        path: spec.path.clone(),
+        shape: Shape::Directory,
+        linked: false,
+        diagnostics: Vec::new(),
+    }
 }
 
 /// Whether the listing said what the entry is.
@@ -81,8 +99,8 @@ mod tests {
 
         let root = SkillRoot::new(Source::User, RootKind::Skills, home.path());
         let places = Places::new(&root, home.path().to_path_buf());
-        let outcomes = candidates.iter().map(|candidate| match entry::read(candidate, &places, 100) {
-            Outcome::Read(_) => "read",
+        let outcomes = candidates.iter().map(|candidate| match entry::open(candidate, &places, 100) {
+            Outcome::Opened(_) => "read",
             Outcome::NotASkill => "no skill",
             Outcome::Vanished => "vanished",
             Outcome::Failed(_) => "failed",

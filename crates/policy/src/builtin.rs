@@ -7,6 +7,7 @@ pub fn builtin_limits() -> Limits {
         wall_ms_injection: 30_000,
         wall_ms_invocation: 120_000,
         memory_bytes: 268_435_456,
+        fuel: 50_000_000_000,
         output_bytes: 1_048_576,
         prompt_chars: 30_000,
         commands: 10_000,

@@ -120,6 +120,7 @@ pub fn unsafe_properties(header: &Frontmatter, pre_approved: bool) -> Vec<&'stat
         disable_model_invocation: _,
         user_invocable: _,
         paths: _,
+        requires: _,
         // How the prompt is run, within what the host offers.
         model: _,
         context: _,

@@ -109,7 +109,14 @@ fn every_section_gives_its_settings_with_their_lines() {
     assert_eq!((gh.value.path.as_str(), &gh.place), ("/usr/bin/gh", &place(25)));
     assert_eq!(gh.value.env, ["GH_HOST"]);
     assert_eq!(gh.value.write.iter().map(|path| path.as_str()).collect::<Vec<_>>(), ["build", "out/gh"]);
-    assert!(file.components["mytool"].value.sha256.to_string().starts_with("e3b0c442"));
+    let tool = &file.components["mytool"];
+    let line = |place: &Place| match place {
+        Place::File { line, .. } => *line,
+        other => panic!("{other:?}"),
+    };
+    assert!(tool.value.sha256.value.to_string().starts_with("e3b0c442") && !tool.value.replace);
+    let lines = [&tool.place, &tool.value.path.place, &tool.value.sha256.place].map(line);
+    assert_eq!(lines, [lines[0], lines[0] + 1, lines[0] + 2]);
     let expires = file.keys[0].value.expires.expect("a day");
     assert_eq!((file.keys[0].value.id.as_str(), expires.to_string().as_str()), ("acme", "2027-12-31"));
     assert_eq!(file.keys[0].value.public, file.keys[1].value.public, "the same key in both forms");

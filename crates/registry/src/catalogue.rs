@@ -1,9 +1,11 @@
 use crate::CatalogueOptions;
 use crate::entry::{Entry, ShadowReason, State, is_conditional};
 use crate::precedence::rank;
+use crate::requires;
 use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, Skill, Source};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Every skill that was found, with what its name means.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +34,7 @@ impl Catalogue {
         });
         let by_qualified_name = qualify(&mut entries);
         let by_name = shadow(&mut entries, options);
+        requires::resolve(&mut entries, &by_qualified_name, &by_name, options.trusted_project);
         let diagnostics = collisions(&entries);
         Self { entries, broken, by_qualified_name, by_name, diagnostics }
     }
@@ -54,9 +57,26 @@ impl Catalogue {
         &self.diagnostics
     }
 
+    /// Makes a skill that waits for a file active, for as long as this catalogue lives, and says whether it waited.
+    pub fn activate(&mut self, qualified_name: &str) -> bool {
+        let Some(&index) = self.by_qualified_name.get(qualified_name) else { return false };
+        let entry = &mut self.entries[index];
+        if entry.state != State::Conditional {
+            return false;
+        }
+        entry.state = if entry.skill.user_invocable() { State::Active } else { State::Hidden };
+        true
+    }
+
     /// The one set of skills that a model is told of, by name.
     pub fn offered_to_model(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.is_offered_to_model())
+    }
+
+    /// The skill that this qualified name leads to.
+    #[must_use]
+    pub fn qualified(&self, name: &str) -> Option<&Entry> {
+        self.by_qualified_name.get(name).map(|index| &self.entries[*index])
     }
 
     /// Every skill of one bare name: the winner, when there is one, then the losers, then those that do not compete.
@@ -69,14 +89,20 @@ impl Catalogue {
 /// A skill with the state it has by itself.
 fn entry(skill: Skill, options: &CatalogueOptions) -> Entry {
     let name = skill.id.command.as_str();
-    let qualified = skill.id.to_string();
+    // A plugin's name says where the skill comes from.
+    let qualified = if skill.plugin.is_some() { name.to_owned() } else { skill.id.to_string() };
     let disabled = options.disabled.iter().find(|pattern| pattern.matches(name) || pattern.matches(&qualified));
+    let unmet = requires::unmet_by_itself(&skill, options);
     let state = if skill.header.is_lost() {
         State::Broken
     } else if let Some(pattern) = disabled {
         State::Disabled { pattern: pattern.to_string() }
     } else if skill.id.source == Source::Project && !options.trusted_project {
         State::Untrusted
+    } else if skill.plugin.as_ref().is_some_and(|plugin| !options.trusted_plugins.contains(&plugin.root)) {
+        State::UntrustedPlugin
+    } else if let Some(unmet) = unmet.clone() {
+        State::Unavailable { unmet }
     } else if is_conditional(&skill) {
         State::Conditional
     } else if !skill.user_invocable() {
@@ -84,7 +110,7 @@ fn entry(skill: Skill, options: &CatalogueOptions) -> Entry {
     } else {
         State::Active
     };
-    Entry { skill, qualified_name: qualified, state }
+    Entry { skill, qualified_name: qualified, state, unmet }
 }
 
 /// What decides between skills of one name; the digest only so that any two different skills have an order.
@@ -98,7 +124,7 @@ fn key<'a>(entry: &'a Entry, options: &CatalogueOptions) -> Key<'a> {
         skill.loaded_from == LoadedFrom::Commands,
         root_rank(skill, options),
         &skill.path,
-        skill.digest,
+        skill.head_digest,
     )
 }
 
@@ -165,20 +191,32 @@ fn reason(winner: &Entry, loser: &Entry, options: &CatalogueOptions) -> ShadowRe
     }
 }
 
-/// Names that a person, or a file system that ignores case, takes for one.
+/// Names that a person, or a file system that ignores case or how letters are put together, takes for one. All sources count.
 fn collisions(entries: &[Entry]) -> Vec<Diagnostic> {
     let mut by_folded: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
-    for entry in
-        entries.iter().filter(|entry| matches!(entry.state, State::Active | State::Conditional | State::Hidden))
-    {
-        by_folded.entry(entry.skill.id.command.as_str().to_lowercase()).or_default().push(entry);
+    let has_name = |state: &State| state.competes() && !matches!(state, State::Shadowed { .. });
+    for entry in entries.iter().filter(|entry| has_name(&entry.state)) {
+        by_folded.entry(folded(entry.skill.id.command.as_str())).or_default().push(entry);
     }
     let clashing = by_folded.into_values().filter(|same| same.len() > 1);
     clashing
         .map(|same| {
             let names: Vec<_> = same.iter().map(|entry| format!("`{}`", entry.qualified_name)).collect();
-            Diagnostic::new(Code::NameCollision, format!("names that differ in case only: {}", names.join(", ")))
+            let mut lower = same.iter().map(|entry| entry.skill.id.command.as_str().to_lowercase());
+            let first = lower.next();
+            let how =
+                if lower.all(|name| Some(name) == first) { "in case only" } else { "only in how they are written" };
+            Diagnostic::new(Code::NameCollision, format!("names that differ {how}: {}", names.join(", ")))
                 .help("rename all but one of them")
         })
         .collect()
+}
+
+/// The name without case, and with one way to write each letter, full-width forms and dashes among them.
+fn folded(name: &str) -> String {
+    if name.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return name.to_ascii_lowercase();
+    }
+    let dash = |c: char| if matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}') { '-' } else { c };
+    name.nfkc().map(dash).flat_map(char::to_lowercase).filter(|c| !c.is_whitespace()).nfkc().collect()
 }

@@ -1,3 +1,4 @@
+use crate::requires::Unmet;
 use skillgate_core::{Guarded, Skill, Source};
 use std::fmt;
 
@@ -7,6 +8,7 @@ pub struct Entry {
     pub(crate) skill: Skill,
     pub(crate) qualified_name: String,
     pub(crate) state: State,
+    pub(crate) unmet: Option<Unmet>,
 }
 
 impl Entry {
@@ -16,7 +18,8 @@ impl Entry {
         &self.skill
     }
 
-    /// The name that always leads to this skill: `source:name`, with `#2`, `#3` … for further ones of the same source.
+    /// The name that always leads to this skill: `source:name`, with `#2`, `#3` … for further ones of the same source. A
+    /// plugin's is `plugin:name` with the plugin's own name.
     #[must_use]
     pub fn qualified_name(&self) -> &str {
         &self.qualified_name
@@ -26,6 +29,12 @@ impl Entry {
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// What the skill requires and does not have. It keeps a skill from being invoked also where another has its name.
+    #[must_use]
+    pub fn unmet(&self) -> Option<&Unmet> {
+        self.unmet.as_ref()
     }
 
     /// Whether the listing, the search and the Skill tool name it to a model.
@@ -45,9 +54,13 @@ impl Entry {
     pub fn is_open_to_user(&self) -> bool {
         let usable = match &self.state {
             State::Active | State::Conditional | State::Hidden | State::Shadowed { .. } => true,
-            State::Untrusted | State::Disabled { .. } | State::Broken => false,
+            State::Untrusted
+            | State::UntrustedPlugin
+            | State::Disabled { .. }
+            | State::Unavailable { .. }
+            | State::Broken => false,
         };
-        usable && self.skill.user_invocable()
+        usable && self.unmet.is_none() && self.skill.user_invocable()
     }
 }
 
@@ -75,6 +88,14 @@ pub enum State {
     },
     /// It is the project's, and the project is not trusted.
     Untrusted,
+    /// It is a plugin's, and the plugin's directory is not trusted.
+    UntrustedPlugin,
+    /// Its name leads to it, and something that it requires is not there. It keeps its name: what a name means does not depend on
+    /// what is installed beside it.
+    Unavailable {
+        /// What is not there.
+        unmet: Unmet,
+    },
     /// Its header is lost; the text can be read, and nothing else.
     Broken,
 }
@@ -89,14 +110,15 @@ impl State {
             State::Hidden => "hidden",
             State::Shadowed { .. } => "shadowed",
             State::Disabled { .. } => "disabled",
-            State::Untrusted => "untrusted",
+            State::Untrusted | State::UntrustedPlugin => "untrusted",
+            State::Unavailable { .. } => "unavailable",
             State::Broken => "broken",
         }
     }
 
     /// Whether the skill takes part when a name is given.
     pub(crate) fn competes(&self) -> bool {
-        !matches!(self, State::Disabled { .. } | State::Untrusted | State::Broken)
+        !matches!(self, State::Disabled { .. } | State::Untrusted | State::UntrustedPlugin | State::Broken)
     }
 }
 
@@ -111,6 +133,8 @@ impl fmt::Display for State {
             State::Shadowed { by, reason } => write!(f, " by `{by}`: {reason}"),
             State::Disabled { pattern } => write!(f, " by the policy: `{pattern}`"),
             State::Untrusted => f.write_str(": the project is not trusted"),
+            State::UntrustedPlugin => f.write_str(": the plugin is not trusted"),
+            State::Unavailable { unmet } => write!(f, ": {unmet}"),
             State::Broken => f.write_str(": its header cannot be read"),
         }
     }

@@ -16,16 +16,31 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod activation;
 mod catalogue;
 mod entry;
+mod explain;
+mod listing;
 mod lookup;
 mod options;
+mod path_trie;
 mod pattern;
 mod precedence;
+mod requires;
+mod search;
 
+pub use activation::{ActivationFault, PathActivation};
 pub use catalogue::Catalogue;
 pub use entry::{Entry, ShadowReason, State};
+pub use explain::{Explained, Loser};
+pub use listing::{
+    Cut, DEFAULT_LISTING_CHARS, Level, Listed, Listing, ListingForm, ListingOptions, MAX_DESCRIPTION_CHARS,
+    MIN_DESCRIPTION_CHARS, SKILL_TOOL_GUIDANCE,
+};
 pub use lookup::Lookup;
 pub use options::CatalogueOptions;
+pub use path_trie::PatternFault;
 pub use pattern::NamePattern;
 pub use precedence::precedence;
+pub use requires::Unmet;
+pub use search::{FoundSkill, SkillSearch};

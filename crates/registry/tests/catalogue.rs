@@ -1,53 +1,12 @@
 //! What names mean, for tables of skills written one a line.
 
-use proptest::prelude::*;
-use skillgate_core::{
-    Code, CommandName, Diagnostic, Digest, Field, Frontmatter, Guarded, HeaderState, LoadFailure, LoadedFrom, Profile,
-    Skill, SkillId, Source, Span,
-};
-use skillgate_registry::{Catalogue, CatalogueOptions, Lookup, NamePattern};
-use std::path::PathBuf;
+mod skills;
 
-/// `SOURCE PATH [FLAG…]`; the name is the last directory, or the stem of a `.md` file. Flags: `command`, `lost`, `hidden`,
-/// `user-only`, `paths=P`, `bare` (no description of its own), `broken` (cannot be read at all).
-fn parse(line: &str) -> Result<Skill, Box<LoadFailure>> {
-    let mut words = line.split_whitespace();
-    let source = words.next().expect("a source");
-    let source = Source::ALL.into_iter().find(|known| known.as_str() == source).expect("a known source");
-    let path = words.next().expect("a path");
-    let flags: Vec<&str> = words.collect();
-    let has = |flag: &str| flags.contains(&flag);
-    let name = path.rsplit('/').next().expect("a name").trim_end_matches(".md");
-    if has("broken") {
-        let diagnostic = Diagnostic::new(Code::FileNotRegular, "it is a fifo");
-        return Err(Box::new(LoadFailure { source, name: name.into(), path: path.into(), diagnostic }));
-    }
-    let field = |text: &str| Field::new(text.to_owned(), Span::default());
-    let flag = |on: bool, value: bool| {
-        if on { Guarded::Present(Field::new(value, Span::default())) } else { Guarded::Absent }
-    };
-    let paths: Vec<_> = flags.iter().filter_map(|flag| flag.strip_prefix("paths=")).map(field).collect();
-    let frontmatter = Frontmatter {
-        description: (!has("bare")).then(|| field("Does something.")),
-        user_invocable: flag(has("hidden"), false),
-        disable_model_invocation: flag(has("user-only"), true),
-        paths: if paths.is_empty() { Guarded::Absent } else { Guarded::Present(Field::new(paths, Span::default())) },
-        ..Frontmatter::default()
-    };
-    Ok(Skill {
-        id: SkillId { source, command: CommandName::new(name).expect("a name") },
-        loaded_from: if has("command") { LoadedFrom::Commands } else { LoadedFrom::Skills },
-        path: path.into(),
-        directory: None,
-        frontmatter,
-        header: if has("lost") { HeaderState::Unclosed } else { HeaderState::Parsed },
-        label: name.into(),
-        description: Some("Does something.".into()),
-        digest: Digest::of(line.as_bytes()),
-        bytes: 0,
-        diagnostics: Vec::new(),
-    })
-}
+use proptest::prelude::*;
+use skillgate_core::{Profile, Source};
+use skillgate_registry::{Catalogue, CatalogueOptions, Lookup, Loser, NamePattern};
+use skills::{parse, trusted};
+use std::path::PathBuf;
 
 fn build(lines: &[&str], options: &CatalogueOptions) -> Catalogue {
     let (mut skills, mut failures) = (Vec::new(), Vec::new());
@@ -58,10 +17,6 @@ fn build(lines: &[&str], options: &CatalogueOptions) -> Catalogue {
         }
     }
     Catalogue::build(skills, failures, options)
-}
-
-fn trusted() -> CatalogueOptions {
-    CatalogueOptions { trusted_project: true, ..CatalogueOptions::default() }
 }
 
 #[track_caller]
@@ -248,17 +203,204 @@ fn names_are_found_bare_with_a_slash_and_qualified() {
 }
 
 #[test]
-fn names_that_differ_in_case_are_reported_and_both_work() {
-    let catalogue = build(&["user /u/Review", "project /p/review", "user /u/other"], &trusted());
+fn names_that_look_alike_are_reported_across_all_sources_and_all_work() {
+    let lines = [
+        "user /u/Review",
+        "project /p/review",
+        "user /u/other",
+        "managed /m/caf\u{e9}",
+        "bundled /b/cafe\u{301}",
+        "user /u/a-b",
+        "plugin /q/\u{ff41}\u{2011}b",
+        "user /u/same",
+        "project /p/same",
+    ];
+    let catalogue = build(&lines, &trusted());
     let messages: Vec<_> = catalogue.diagnostics().iter().map(|found| found.message.as_str()).collect();
-    assert_eq!(messages, ["names that differ in case only: `user:Review`, `project:review`"]);
-    assert!(catalogue.entries().iter().all(|entry| entry.state().as_str() == "active"));
+    assert_eq!(
+        messages,
+        [
+            "names that differ only in how they are written: `user:a-b`, `plugin:\u{ff41}\u{2011}b`",
+            "names that differ only in how they are written: `bundled:cafe\u{301}`, `managed:caf\u{e9}`",
+            "names that differ in case only: `user:Review`, `project:review`",
+        ]
+    );
+    assert!(catalogue.entries().iter().filter(|entry| entry.state().as_str() != "active").count() == 1, "`user:same`");
+}
+
+#[test]
+fn complaint_40_a_plugins_skill_has_the_plugins_name_before_its_own() {
+    let found = |catalogue: &Catalogue, name: &str| match catalogue.lookup(name) {
+        Lookup::Found(entry) => entry.skill().path.display().to_string(),
+        Lookup::Unknown { nearest } => format!("unknown, near {}", nearest.join(" ")),
+        other => format!("{other:?}"),
+    };
+    let lines = [
+        "plugin /q/one/x of=p1",
+        "plugin /q/two/x of=p2",
+        "plugin /q/one/only of=p1",
+        "plugin /q/p1/p1 of=p1",
+        "user /u/taken",
+        "plugin /q/one/taken of=p1",
+        "user /u/p1:x",
+    ];
+    let catalogue = build(&lines, &trusted());
+    for (name, expected) in [
+        ("p1:x", "/q/one/x"),
+        ("/p2:x", "/q/two/x"),
+        ("user:p1:x", "/u/p1:x"),
+        ("only", "/q/one/only"),
+        ("p1", "/q/p1/p1"),
+        ("p1:p1", "/q/p1/p1"),
+        ("taken", "/u/taken"),
+        ("p1:taken", "/q/one/taken"),
+        ("x", "unknown, near p1:x p2:x"),
+        ("p3:x", "unknown, near p1:x p2:x"),
+    ] {
+        assert_eq!(found(&catalogue, name), expected, "{name}");
+    }
+    let untrusted = build(&["plugin /q/one/x of=p1", "plugin /q/two/x of=p2"], &CatalogueOptions::default());
+    assert_eq!(found(&untrusted, "x"), "unknown, near ", "without trust they take no name and are not suggested");
+    assert_eq!(untrusted.entries()[0].state().to_string(), "untrusted: the plugin is not trusted");
+    assert!(!untrusted.entries().iter().any(|entry| entry.is_open_to_user() || entry.is_offered_to_model()));
+    let off = CatalogueOptions { disabled: vec![NamePattern::new("p2:*")], ..trusted() };
+    assert_eq!(found(&build(&lines, &off), "x"), "/q/one/x", "what is switched off takes no name");
+}
+
+#[test]
+fn complaint_86_what_is_required_and_missing_makes_a_skill_unavailable_and_it_keeps_its_name() {
+    let options = CatalogueOptions {
+        missing_programs: ["jq".to_owned()].into(),
+        version: skillgate_core::Version([0, 2, 0]),
+        ..trusted()
+    };
+    check(
+        &[
+            "user /u/a needs=b",
+            "user /u/b needs=c program=ls",
+            "user /u/c program=jq",
+            "project /p/d version=0.3",
+            "user /u/d",
+            "user /u/e needs=gone",
+            "user /u/f needs=user:d version=0.2",
+            "user /u/g needs=old",
+            "managed /m/k",
+            "user /u/k needs=gone",
+            "user /u/l needs=user:k",
+            "user /u/old lost",
+            "plugin /q/h of=p needs=p:i",
+            "plugin /q/i of=p",
+        ],
+        &options,
+        &[
+            "user:a unavailable: it needs the skill `b`, which is unavailable",
+            "user:b unavailable: it needs the skill `c`, which is unavailable",
+            "user:c unavailable: it needs the program `jq`, which is not there",
+            "project:d unavailable: it needs Skillgate 0.3.0 or newer",
+            "user:d shadowed by `project:d`: project goes before user +user",
+            "user:e unavailable: it needs the skill `gone`, which is not there",
+            "user:f active +user +model",
+            "user:g unavailable: it needs the skill `old`, which is broken",
+            "managed:k active +user +model",
+            "user:k shadowed by `managed:k`: managed goes before user",
+            "user:l unavailable: it needs the skill `user:k`, which is unavailable",
+            "user:old broken: its header cannot be read",
+            "p:h active +user +model",
+            "p:i active +user +model",
+        ],
+    );
+}
+
+#[test]
+fn complaint_86_skills_that_require_each_other_are_named() {
+    check(
+        &[
+            "user /u/a needs=b",
+            "user /u/b needs=c",
+            "user /u/c needs=b",
+            "user /u/d needs=d",
+            "user /u/e needs=f",
+            "user /u/f",
+        ],
+        &trusted(),
+        &[
+            "user:a unavailable: it needs the skill `b`, which is unavailable",
+            "user:b unavailable: it needs itself: b needs c needs b",
+            "user:c unavailable: it needs itself: c needs b needs c",
+            "user:d unavailable: it needs itself: d needs d",
+            "user:e active +user +model",
+            "user:f active +user +model",
+        ],
+    );
+    // A chain longer than any stack is no deeper than a list.
+    let lines: Vec<String> =
+        (0..5_000).map(|number| format!("user /u/s{number} needs=s{}", (number + 1) % 5_000)).collect();
+    let catalogue = build(&refs(&lines), &trusted());
+    assert!(catalogue.entries().iter().all(|entry| entry.state().as_str() == "unavailable"));
+}
+
+#[test]
+fn complaint_39_a_clash_of_five_is_explained() {
+    let lines = [
+        "user /u/x",
+        "managed /m/x",
+        "project /p/x",
+        "user /u/commands/x.md command",
+        "managed /n/x lost",
+        "plugin /q/x of=p",
+        "mcp /s/x broken",
+    ];
+    let catalogue = build(&lines, &trusted());
+    let explain = |name: &str| match catalogue.explain(name) {
+        Err(nearest) => vec![format!("none, near {}", nearest.join(" "))],
+        Ok(explained) => {
+            let because = explained.because.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let winner = explained.winner.map_or("nobody", |entry| entry.qualified_name());
+            let losers = explained.losers.iter().map(|loser| match loser {
+                Loser::Skill(entry) => format!("{} {}", entry.qualified_name(), entry.state()),
+                Loser::OfPlugin(entry) => format!("{} of a plugin", entry.qualified_name()),
+                Loser::Unreadable(failure) => format!("{} unreadable", failure.path.display()),
+            });
+            std::iter::once(format!("{winner}{because}")).chain(losers).collect()
+        }
+    };
+    assert_eq!(
+        explain("/x"),
+        [
+            "managed:x: managed goes before project",
+            "project:x shadowed by `managed:x`: managed goes before project",
+            "user:x shadowed by `managed:x`: managed goes before user",
+            "user:x#2 shadowed by `managed:x`: managed goes before user",
+            "managed:x#2 broken: its header cannot be read",
+            "p:x of a plugin",
+            "/s/x unreadable",
+        ]
+    );
+    assert_eq!(explain("user:x"), ["user:x"]);
+    assert_eq!(explain("managed:x#2"), ["nobody", "managed:x#2 broken: its header cannot be read"]);
+    assert_eq!(explain("p:x"), ["p:x"]);
+    assert_eq!(explain("xx"), ["none, near x p:x"]);
+    let alone = build(&["project /p/x"], &CatalogueOptions::default());
+    let explained = alone.explain("x").expect("it is there");
+    assert_eq!((explained.winner, explained.losers.len()), (None, 1), "an untrusted project's takes no name");
+    let short = build(&["plugin /q/x of=p"], &trusted());
+    assert_eq!(short.explain("x").expect("it is there").winner.map(|entry| entry.qualified_name()), Some("p:x"));
 }
 
 /// Lines with few names and paths, so that most of them clash.
 fn any_line() -> impl Strategy<Value = String> {
     let source = prop::sample::select(Source::ALL.to_vec());
-    let flags = prop::sample::select(vec!["", "command", "lost", "hidden", "paths=a", "broken", "command hidden"]);
+    let flags = prop::sample::select(vec![
+        "",
+        "command",
+        "lost",
+        "hidden",
+        "paths=a",
+        "broken",
+        "command hidden",
+        "needs=a",
+        "needs=b needs=user:a",
+    ]);
     (source, 0..3, prop::sample::select(vec!["a", "b", "B", "user:a", "a#2"]), flags)
         .prop_map(|(source, root, name, flags)| format!("{source} /r{root}/{name} {flags}"))
 }
@@ -272,6 +414,7 @@ fn any_options() -> impl Strategy<Value = CatalogueOptions> {
             trusted_project,
             disabled: disabled.into_iter().map(NamePattern::new).collect(),
             root_order: roots.into_iter().take(known).map(PathBuf::from).collect(),
+            ..CatalogueOptions::default()
         },
     )
 }
@@ -299,7 +442,9 @@ proptest! {
         for entry in catalogue.entries() {
             prop_assert_eq!(catalogue.lookup(entry.qualified_name()), Lookup::Found(entry));
             let same = catalogue.named(entry.skill().id.command.as_str());
-            let holders = same.iter().filter(|entry| matches!(entry.state().as_str(), "active" | "conditional" | "hidden"));
+            let holders = same.iter().filter(|entry| {
+                matches!(entry.state().as_str(), "active" | "conditional" | "hidden" | "unavailable")
+            });
             prop_assert!(holders.count() <= 1);
         }
     }

@@ -2,6 +2,7 @@ use skillgate_core::{LoadFailure, Right, Span};
 use skillgate_exec::{AuditError, ProgramError, RunError};
 use skillgate_loader::BodyError;
 use skillgate_policy::{Place, Refusal, SkillRefusal};
+use skillgate_registry::Unmet;
 use std::path::PathBuf;
 
 /// Why a skill was not invoked. Whatever the reason, nothing of it enters a prompt.
@@ -33,6 +34,14 @@ pub enum InvokeError {
         /// The project.
         project: PathBuf,
     },
+    /// The skill is a plugin's that the host does not trust.
+    #[error("`{name}` belongs to a plugin that is not trusted")]
+    UntrustedPlugin {
+        /// The skill.
+        name: String,
+        /// The plugin's directory.
+        root: PathBuf,
+    },
     /// The skill is of a trusted project, and what it wants to do needs a right that was not granted for its content.
     #[error("`{name}` has no right to {right} ({})", if *.lapsed { "it was granted for another content" } else { "trust in a folder covers reading" })]
     RightMissing {
@@ -56,6 +65,14 @@ pub enum InvokeError {
         pattern: String,
         /// Where it stands.
         place: Place,
+    },
+    /// Something that the skill requires is not there.
+    #[error("`{name}` cannot be invoked: {unmet}")]
+    Unavailable {
+        /// The skill.
+        name: String,
+        /// What is not there.
+        unmet: Unmet,
     },
     /// The decision on the skill itself.
     #[error(transparent)]
@@ -123,9 +140,10 @@ impl InvokeError {
         match self {
             InvokeError::Unknown { .. } => "unknown",
             InvokeError::Unreadable(_) => "unreadable",
-            InvokeError::Untrusted { .. } => "untrusted",
+            InvokeError::Untrusted { .. } | InvokeError::UntrustedPlugin { .. } => "untrusted",
             InvokeError::RightMissing { .. } => "right-missing",
             InvokeError::Disabled { .. } => "disabled",
+            InvokeError::Unavailable { .. } => "unavailable",
             InvokeError::SkillsOff { .. } => "skills-off",
             InvokeError::Skill(_) | InvokeError::Refused(_) => "refused",
             InvokeError::Broken { .. } => "broken",

@@ -4,12 +4,13 @@ use crate::exceeds::exceeding;
 use crate::invocation::{AuthorityReport, InjectionReport, Invocation, Message, Role};
 use crate::plan::{InjectionPlan, InvocationPlan};
 use crate::session::Session;
-use skillgate_core::{Code, Context, Diagnostic, Frontmatter, Guarded, Injection, Right, Skill, Span};
+use skillgate_core::{Code, Context, Diagnostic, Digest, Frontmatter, Guarded, Injection, Right, Skill, Span};
 use skillgate_exec::{
     Asker, Capture, Completion, Input, Mounts, Output, Overflow, Program, ProgramError, Run, RunError, Scene, Streams,
     cut, sanitise,
 };
 use skillgate_format::{InjectionMode, Template, TemplateOptions, Values, expand_variables, with_base_directory};
+use skillgate_loader::DecidedText;
 use skillgate_policy::file::OnFailure;
 use skillgate_policy::{
     Answers, Authority, Caveat, Gate, Invoker, PathBase, Place, SkillCeiling, SkillDecision, SkillRefusal,
@@ -65,20 +66,22 @@ impl Session {
     /// # Errors
     /// [`InvokeError::Body`] when its file is not what was loaded.
     pub fn plan_of<'s>(&self, skill: &'s Skill, request: &InvokeRequest) -> Result<InvocationPlan<'s>, InvokeError> {
-        let document = self.roots.document(skill, &self.load_options)?;
+        let DecidedText { document, digest } = self.roots.text(skill, &self.load_options)?;
         let rights = self.held_rights(skill);
         let ceiling = self.ceiling(skill, &rights);
         let header = document.frontmatter().clone();
         let directory = skill.directory.as_deref().map(text);
         let project = self.project.as_ref().map(|project| text(&project.root));
+        let plugin_root = skill.plugin.as_ref().map(|plugin| text(&plugin.root));
+        let plugin_data = skill.plugin.as_ref().and_then(|plugin| plugin.data.as_deref()).map(text);
         let values = Values {
             arguments: request.arguments.as_deref(),
             skill_dir: directory.as_deref(),
             session_id: self.session_id.as_deref(),
             project_dir: project.as_deref(),
             effort: None,
-            plugin_root: None,
-            plugin_data: None,
+            plugin_root: plugin_root.as_deref(),
+            plugin_data: plugin_data.as_deref(),
             injections: match self.policy.injections_off(skill.id.source) {
                 Some(_) => InjectionMode::DisabledByPolicy,
                 None if ceiling == SkillCeiling::TextOnly => InjectionMode::Literal,
@@ -91,12 +94,12 @@ impl Session {
         let filled = template.fill(&values);
 
         let narrowed = with_variables(header, &values);
-        let caveats = Caveat::of_header(&skill.id, skill.digest, &narrowed, skill.header.is_lost());
+        let caveats = Caveat::of_header(&skill.id, digest, &narrowed, skill.header.is_lost());
         let mut authority = caveats.into_iter().fold(Authority::of(self.host.clone()), Authority::with);
         if ceiling.permits(Right::PreApprove) {
             authority = authority.pre_approved_by(&skill.id, &narrowed);
         }
-        let (authority, bound) = self.bounded(authority, skill, ceiling, &rights);
+        let (authority, bound) = self.bounded(authority, (skill, digest), ceiling, &rights);
         let own = Answers::default();
         // A pattern that names the project by its whole path means the project.
         let base = project.iter().fold(PathBase::default(), |base, root| base.root(root.as_str()));
@@ -113,7 +116,7 @@ impl Session {
                 injections_allowed: true,
             },
         );
-        let decision = self.with_agreement(skill, decision);
+        let decision = self.with_agreement(skill, digest, decision);
         let mut diagnostics: Vec<Diagnostic> = template.diagnostics().to_vec();
         diagnostics.extend(filled.diagnostics().iter().cloned());
         for diagnostic in &mut diagnostics {
@@ -122,6 +125,7 @@ impl Session {
         diagnostics.extend(exceeding(&narrowed, &self.host));
         Ok(InvocationPlan {
             skill,
+            digest,
             injections,
             decision,
             diagnostics,
@@ -131,7 +135,7 @@ impl Session {
             filled,
             invoker: request.invoker,
             arguments: request.arguments.clone(),
-            trail: self.trail(Some(skill), request.invoker),
+            trail: self.trail(Some(skill), Some(digest), request.invoker),
             own,
             settled: false,
         })
@@ -141,12 +145,11 @@ impl Session {
     fn with_agreement(
         &self,
         skill: &Skill,
+        digest: Digest,
         decision: Result<SkillDecision, SkillRefusal>,
     ) -> Result<SkillDecision, SkillRefusal> {
         match decision {
-            Err(SkillRefusal::Unanswered { because, .. })
-                if self.consent.agreed_skill(&skill.id, skill.digest, &because) =>
-            {
+            Err(SkillRefusal::Unanswered { because, .. }) if self.consent.agreed_skill(&skill.id, digest, &because) => {
                 Ok(SkillDecision::Agreed { because })
             }
             decision => decision,
@@ -341,6 +344,10 @@ impl Session {
                 name: name(),
                 project: self.project.as_ref().map_or_else(PathBuf::new, |project| project.root.clone()),
             }),
+            Some(State::UntrustedPlugin) => Err(InvokeError::UntrustedPlugin {
+                name: name(),
+                root: skill.plugin.as_ref().map_or_else(PathBuf::new, |plugin| plugin.root.clone()),
+            }),
             Some(State::Disabled { pattern }) => {
                 let setting =
                     self.policy.disable.iter().find(|setting| setting.value.trim_start_matches('/') == pattern);
@@ -356,7 +363,10 @@ impl Session {
                     .map(ToString::to_string)
                     .collect(),
             }),
-            Some(_) => Ok(()),
+            Some(_) => match entry.and_then(skillgate_registry::Entry::unmet) {
+                Some(unmet) => Err(InvokeError::Unavailable { name: name(), unmet: unmet.clone() }),
+                None => Ok(()),
+            },
             None => Err(InvokeError::Unknown { name: name(), nearest: Vec::new() }),
         }
     }

@@ -29,6 +29,7 @@
 mod answer;
 mod audit;
 mod consent;
+mod discover;
 mod error;
 mod exceeds;
 mod invocation;
@@ -40,6 +41,7 @@ mod trust;
 
 pub use answer::{Always, Answer, Answerer, Question};
 pub use audit::{AuditRecord, FileAudit, RecordEvent, RecordFailure, RecordMembers, RecordedCall, verify_log};
+pub use discover::{DiscoverSkills, DiscoveredSkill, DiscoveredSkills};
 pub use error::{FailedCommand, InvokeError};
 pub use invocation::{AuthorityReport, CaveatReport, InjectionReport, Invocation, Message, Role};
 pub use invoke::InvokeRequest;

@@ -1,7 +1,7 @@
 use crate::error::InvokeError;
 use crate::invocation::AuthorityReport;
 use crate::trust::Bound;
-use skillgate_core::{Diagnostic, Injection, LineIndex, Position, Skill, Span};
+use skillgate_core::{Diagnostic, Digest, Injection, LineIndex, Position, Skill, Span};
 use skillgate_exec::{PlannedCommand, Program, ProgramError, Trail};
 use skillgate_format::{Document, FilledTemplate};
 use skillgate_policy::{Answers, Authority, Gate, Invoker, Refusal, SkillDecision, SkillRefusal};
@@ -22,6 +22,8 @@ pub struct InjectionPlan {
 pub struct InvocationPlan<'a> {
     /// The skill.
     pub skill: &'a Skill,
+    /// Digest of the text that is decided on.
+    pub digest: Digest,
     /// Its injections in order.
     pub injections: Vec<InjectionPlan>,
     /// The decision on the skill itself.

@@ -1,16 +1,18 @@
 use crate::answer::Answerer;
 use crate::consent::Consent;
 use crate::trust::ProjectTrust;
-use skillgate_core::{Limits, Profile};
+use skillgate_core::{Limits, Profile, Version};
 use skillgate_exec::{AuditSink, Executor, NoAudit};
 use skillgate_loader::{
-    Discovery, DiscoveryError, LoadOptions, Loaded, PathDiagnostic, Project, SkillRoots, discover_roots_ambient,
+    Discovery, DiscoveryError, LoadOptions, Loaded, PathDiagnostic, Project, SkillRoots, SkillSource,
+    discover_sources_ambient,
 };
 use skillgate_policy::Host;
 use skillgate_policy::file::{Layers, Policy};
-use skillgate_registry::{Catalogue, CatalogueOptions, NamePattern};
+use skillgate_registry::{Catalogue, CatalogueOptions, NamePattern, SkillSearch};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +36,9 @@ pub struct SessionBuilder {
     session_id: Option<String>,
     audit: Arc<dyn AuditSink>,
     answerer: Option<Arc<dyn Answerer>>,
+    tools: Option<BTreeSet<String>>,
+    trusted_plugins: BTreeSet<PathBuf>,
+    sources: Vec<Arc<dyn SkillSource>>,
 }
 
 impl SessionBuilder {
@@ -131,15 +136,40 @@ impl SessionBuilder {
         self
     }
 
+    /// Trusts the plugin in this directory, which is named without links: its text may be used and its commands may read. The
+    /// skills of any other plugin are listed and cannot be invoked.
+    #[must_use]
+    pub fn trust_plugin(mut self, root: impl Into<PathBuf>) -> Self {
+        self.trusted_plugins.insert(root.into());
+        self
+    }
+
+    /// A further source of skills: those that the program brings ([`BundledSkills`](skillgate_loader::BundledSkills)), or those of
+    /// a server, fetched before.
+    #[must_use]
+    pub fn source(mut self, source: Arc<dyn SkillSource>) -> Self {
+        self.sources.push(source);
+        self
+    }
+
+    /// The tools that the host offers a model, by name. A skill that [requires](skillgate_core::Requires) another one is
+    /// unavailable; unless this is set, every tool is taken to be there.
+    #[must_use]
+    pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Finds and loads the skills.
     ///
     /// # Errors
     /// [`OpenError`] when a directory that was named is not there. A skill that cannot be read is no error; it is listed with
     /// its reason.
     pub fn open(self) -> Result<Session, OpenError> {
-        let discovered = discover_roots_ambient(&self.discovery)?;
+        let discovered = discover_sources_ambient(&self.discovery, &self.sources)?;
         let root_order = discovered.roots.iter().map(|root| root.path.clone()).collect();
-        let roots = SkillRoots::open_ambient(discovered.roots);
+        let open = SkillRoots::open_ambient(discovered.roots);
+        let roots = self.sources.iter().fold(open, |roots, source| roots.with_texts_of(source.as_ref()));
         let load_options = LoadOptions {
             profile: self.profile,
             max_file_bytes: self.limits.skill_file_bytes,
@@ -148,10 +178,21 @@ impl SessionBuilder {
         };
         let enabled = self.policy.skills_enabled.value;
         let loaded = if enabled { roots.load(&load_options) } else { Loaded::default() };
+        let required = loaded.skills.iter().filter_map(|skill| skill.frontmatter.requires.as_ref());
+        let programs = required.clone().flat_map(|requires| &requires.programs).map(|field| field.value.clone());
+        let tools = required.flat_map(|requires| &requires.tools).map(|field| field.value.clone());
         let options = CatalogueOptions {
+            // The package's version has three numbers, or nothing is built.
+            version: Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or_default(),
+            missing_programs: programs.filter(|name| self.executor.provides(name) == Some(false)).collect(),
+            missing_tools: match &self.tools {
+                Some(known) => tools.filter(|name| !known.contains(name)).collect(),
+                None => BTreeSet::new(),
+            },
             profile: self.profile,
             disabled: self.policy.disable.iter().map(|pattern| NamePattern::new(&pattern.value)).collect(),
             trusted_project: self.trust.is_given(),
+            trusted_plugins: self.trusted_plugins.clone(),
             root_order,
         };
         let catalogue = Catalogue::build(loaded.skills, loaded.failures, &options);
@@ -166,12 +207,14 @@ impl SessionBuilder {
             limits: self.limits,
             profile: self.profile,
             trust: self.trust,
+            trusted_plugins: self.trusted_plugins,
             policy: self.policy,
             session_id: self.session_id,
             project: discovered.project,
             roots,
             load_options,
             catalogue,
+            search: OnceLock::new(),
             diagnostics,
         })
     }
@@ -187,12 +230,14 @@ pub struct Session {
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
     pub(crate) trust: ProjectTrust,
+    pub(crate) trusted_plugins: BTreeSet<PathBuf>,
     pub(crate) policy: Policy,
     pub(crate) session_id: Option<String>,
     pub(crate) project: Option<Project>,
     pub(crate) roots: SkillRoots,
     pub(crate) load_options: LoadOptions,
     pub(crate) catalogue: Catalogue,
+    pub(crate) search: OnceLock<SkillSearch>,
     pub(crate) diagnostics: Vec<PathDiagnostic>,
 }
 
@@ -212,6 +257,9 @@ impl Session {
             session_id: None,
             audit: Arc::new(NoAudit),
             answerer: None,
+            tools: None,
+            trusted_plugins: BTreeSet::new(),
+            sources: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::error::InvokeError;
 use crate::invoke::InvokeRequest;
 use crate::plan::InvocationPlan;
 use crate::session::Session;
-use skillgate_core::Skill;
+use skillgate_core::{Digest, Skill};
 use skillgate_exec::{AuditContext, AuditEvent, AuditFailure, PlannedCommand, SkillCall, Trail};
 use skillgate_policy::{Answers, Effect, Invoker, Refusal, SkillDecision, SkillRefusal};
 use skillgate_registry::Lookup;
@@ -35,18 +35,18 @@ impl Session {
                     Lookup::Found(entry) => Some(entry.skill()),
                     _ => None,
                 };
-                self.trail(skill, request.invoker()).record(&AuditEvent::Refusal(failure(&error)))?;
+                self.trail(skill, None, request.invoker()).record(&AuditEvent::Refusal(failure(&error)))?;
                 Err(error)
             }
         }
     }
 
-    pub(crate) fn trail(&self, skill: Option<&Skill>, invoker: Invoker) -> Trail {
+    pub(crate) fn trail(&self, skill: Option<&Skill>, digest: Option<Digest>, invoker: Invoker) -> Trail {
         let context = AuditContext {
             session: self.session_id.clone(),
             invoker: Some(invoker),
             skill: skill.map(|skill| skill.id.clone()),
-            digest: skill.map(|skill| skill.digest),
+            digest,
         };
         Trail::new(Arc::clone(&self.audit), context)
     }
@@ -97,7 +97,7 @@ impl Session {
                     return Ok(None);
                 }
                 Answer::Once => {}
-                Answer::Always => self.consent.agree_to_skill(skill, plan.skill.digest, &because),
+                Answer::Always => self.consent.agree_to_skill(skill, plan.digest, &because),
             }
             plan.decision = Ok(SkillDecision::Agreed { because });
         }

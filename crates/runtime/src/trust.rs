@@ -2,7 +2,7 @@
 
 use crate::error::InvokeError;
 use crate::session::Session;
-use skillgate_core::{Right, Rights, Skill, Source};
+use skillgate_core::{Digest, Right, Rights, Skill, Source};
 use skillgate_policy::{Authority, PathRules, RefusalReason, SkillCeiling, Trust, skill_ceiling};
 use skillgate_state::TrustRecord;
 use std::path::{Path, PathBuf};
@@ -59,11 +59,11 @@ impl Session {
     pub(crate) fn bounded(
         &self,
         authority: Authority,
-        skill: &Skill,
+        (skill, digest): (&Skill, Digest),
         ceiling: SkillCeiling<'_>,
         rights: &HeldRights,
     ) -> (Authority, Bound) {
-        let caveats = if ceiling.permits_use() { ceiling.caveats(&skill.id, skill.digest) } else { Vec::new() };
+        let caveats = if ceiling.permits_use() { ceiling.caveats(&skill.id, digest) } else { Vec::new() };
         let writing = (!caveats.is_empty() && !ceiling.permits(Right::Write)).then(|| authority.path_rules());
         let bound = Bound {
             skill: skill.id.command.to_string(),
@@ -72,6 +72,10 @@ impl Session {
             lapsed: rights.lapsed.clone(),
         };
         (caveats.into_iter().fold(authority, Authority::with), bound)
+    }
+
+    fn trusts_plugin_of(&self, skill: &Skill) -> bool {
+        skill.plugin.as_ref().is_some_and(|plugin| self.trusted_plugins.contains(&plugin.root))
     }
 
     /// The most the skill may do. A skill of an untrusted project can be planned, so that a person sees what it would do.
@@ -83,6 +87,10 @@ impl Session {
         };
         match skill.id.source {
             Source::Project => skill_ceiling(Source::Project, trust),
+            // Trust in a plugin's directory covers what trust in a project's does, without further rights.
+            Source::Plugin if self.trusts_plugin_of(skill) => {
+                skill_ceiling(Source::Plugin, Trust::Folder(&rights.held))
+            }
             other => skill_ceiling(other, Trust::Unknown),
         }
     }

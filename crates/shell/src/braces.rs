@@ -5,7 +5,7 @@ use std::ops::Range;
 use skillgate_core::Span;
 use thiserror::Error;
 
-use crate::word::{Word, WordPart};
+use crate::word::{ParameterName, Word, WordPart};
 
 /// The most braces that may be open at once in a word.
 pub const MAX_OPEN_BRACES: usize = 64;
@@ -41,6 +41,15 @@ pub enum BraceError {
     /// may begin then.
     #[error("a `$` that stands for itself beside braces must be quoted")]
     LooseDollar(Span),
+    /// `{a},b}`: braces that hold nothing to choose from, and a comma and a brace behind them. bash takes the later brace.
+    #[error("these braces hold no comma, but `,` and `}}` follow; quote what is text")]
+    LateComma(Span),
+    /// An expansion that would go on with the text behind the braces, as in `{a,$x}y` and `{a,~}:`. A shell pastes texts
+    /// together first and then reads `$xy`.
+    #[error(
+        "this expansion would go on with the text behind the braces; write a variable as `${{name}}`, or quote the text"
+    )]
+    Pasted(Span),
 }
 
 /// Expands the braces of a word, before anything else is expanded in it. A word without brace expansion gives itself.
@@ -73,7 +82,53 @@ pub fn expand(word: &Word, limits: &BraceLimits) -> Result<Vec<Word>, BraceError
     if size.bytes > limits.max_bytes {
         return Err(BraceError::TooMany { words: size.words, limit: limits.max_bytes });
     }
-    Ok(generate(&sequence).into_iter().map(|pieces| items.word(&pieces)).collect())
+    let mut words = Vec::with_capacity(size.words);
+    for pieces in generate(&sequence) {
+        let word = items.word(&pieces);
+        let counted = |span: Span| pieces.iter().any(|piece| matches!(piece, Piece::Text(_, of) if *of == span));
+        if let Some(span) = pasted(&word, counted) {
+            return Err(BraceError::Pasted(span));
+        }
+        words.push(word);
+    }
+    Ok(words)
+}
+
+/// A `$name` without braces that is followed by what could be more of the name, or a tilde before a colon. `counted` says of a
+/// text whether a range gave it.
+fn pasted(word: &Word, counted: impl Fn(Span) -> bool) -> Option<Span> {
+    // A prefix that ends with a colon is one for bash, in whatever pieces it came.
+    let literals = word.parts.iter().map_while(|part| match part {
+        WordPart::Literal { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    let leading: String = literals.collect();
+    let counts = matches!(word.parts.get(1), Some(WordPart::Quoted { span, .. }) if counted(*span));
+    if leading == "~" && counts {
+        // `~0` is a directory of bash's stack.
+        return word.parts.first().map(WordPart::span);
+    }
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+');
+    if leading.strip_prefix('~').is_some_and(|rest| rest.trim_start_matches(in_name).starts_with(':')) {
+        return word.parts.first().map(WordPart::span);
+    }
+    word.parts.windows(2).find_map(|pair| {
+        let text = match &pair[1] {
+            WordPart::Literal { text, .. } => text,
+            WordPart::Quoted { text, span } if counted(*span) => text,
+            _ => return None,
+        };
+        match &pair[0] {
+            WordPart::Tilde { span, .. } => text.starts_with(':').then_some(*span),
+            WordPart::Parameter(parameter) => {
+                let ParameterName::Variable(name) = &parameter.name else { return None };
+                let bare = parameter.span.len() == name.len() + 1;
+                let goes_on = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+                (bare && goes_on).then_some(parameter.span)
+            }
+            _ => None,
+        }
+    })
 }
 
 /// Whether [`expand`] would do anything; true also where it would fail.
@@ -200,6 +255,10 @@ impl<'w> Items<'w> {
                     Some(counter) => BraceNode::Generated(counter),
                     None => {
                         // Braces without comma and range are text; what is between them may still expand.
+                        let empty_word_start = close == at + 1 && at == 0;
+                        if !empty_word_start && self.goes_on(close + 1..range.end) {
+                            return Err(BraceError::LateComma(self.item_span(at).to(self.item_span(close))));
+                        }
                         at += 1;
                         continue;
                     }
@@ -213,6 +272,20 @@ impl<'w> Items<'w> {
         nodes.push(BraceNode::Run(run..range.end));
         nodes.retain(|node| !matches!(node, BraceNode::Run(run) if run.is_empty()));
         Ok(Sequence { nodes })
+    }
+
+    /// Whether a comma and, behind it, a closing brace without an opening one follow.
+    fn goes_on(&self, range: Range<usize>) -> bool {
+        let (mut comma, mut at) = (false, range.start);
+        while at < range.end {
+            match self.character(at) {
+                Some(',') => comma = true,
+                Some('}') if comma => return true,
+                _ => {}
+            }
+            at = self.closing[at].filter(|close| *close < range.end).unwrap_or(at) + 1;
+        }
+        false
     }
 
     fn alternatives(&self, range: Range<usize>) -> Result<Option<BraceNode>, BraceError> {

@@ -10,6 +10,7 @@ mod policy_file;
 mod program_to_tree;
 mod text_to_plan;
 mod tool_patterns;
+mod tree_to_evaluation;
 
 pub use bytes_to_document::bytes_to_document;
 pub use document_round_trip::document_round_trip;
@@ -17,6 +18,7 @@ pub use policy_file::policy_file;
 pub use program_to_tree::program_to_tree;
 pub use text_to_plan::text_to_plan;
 pub use tool_patterns::tool_patterns;
+pub use tree_to_evaluation::tree_to_evaluation;
 
 /// A fuzz target.
 #[derive(Clone, Copy, Debug)]
@@ -35,4 +37,5 @@ pub const TARGETS: &[Target] = &[
     Target { name: "program_to_tree", run: program_to_tree },
     Target { name: "text_to_plan", run: text_to_plan },
     Target { name: "tool_patterns", run: tool_patterns },
+    Target { name: "tree_to_evaluation", run: tree_to_evaluation },
 ];

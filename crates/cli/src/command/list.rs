@@ -5,18 +5,28 @@ use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{ListOutput, SkillOutput};
 use crate::text;
-use skillgate_core::{LineIndex, Source};
+use skillgate_core::{LineIndex, LoadedFrom, Source};
 use skillgate_registry::Entry;
 use skillgate_runtime::Session;
 use std::fmt::Write as _;
 
-pub(crate) fn run(global: &Global, _: &ListVerb) -> Result<Status, Failure> {
+pub(crate) fn run(global: &Global, verb: &ListVerb) -> Result<Status, Failure> {
     let session = context::session(global)?.open()?;
     let catalogue = session.catalogue();
     let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(|entry| with_places(&session, entry)).collect();
     skills.extend(catalogue.broken().iter().map(SkillOutput::of_failure));
+    if let Some(name) = &verb.set {
+        let set = context::set(session.policy(), name)?;
+        let is_in = |skill: &SkillOutput| {
+            set.iter().any(|pattern| pattern.matches(&skill.name) || pattern.matches(&skill.qualified_name))
+        };
+        skills.retain(is_in);
+    }
     for found in session.diagnostics() {
         text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
+    }
+    for found in catalogue.diagnostics() {
+        text::complain(&format!("skillgate: {}", found.message));
     }
     if let Some(off) = session.skills_off() {
         text::complain(&format!("skillgate: {off}"));
@@ -57,7 +67,7 @@ fn table(skills: &[SkillOutput]) -> String {
         let Some(first) = group.first() else { continue };
         let _infallible = writeln!(text, "{source} ({})", first.scope);
         for skill in group {
-            let slash = if skill.loaded_from == "commands" { "/" } else { "" };
+            let slash = if skill.loaded_from == LoadedFrom::Commands.of_source(Source::User) { "/" } else { "" };
             let name = format!("{slash}{}", text::shown(&skill.name));
             let _infallible = writeln!(text, "  {name:<24} {:<11} ~{} tokens", skill.state, skill.tokens);
             let about = match (&skill.reason, &skill.description) {

@@ -3,7 +3,7 @@
 use crate::args::{Cli, SchemaOf};
 use crate::exit::{Failure, Status};
 use crate::{output, text};
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, ValueEnum};
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Status, Failure> {
     let mut script = Vec::new();
@@ -28,7 +28,14 @@ fn pages(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
     command.get_subcommands().filter(|verb| verb.get_name() != "help").try_for_each(|verb| pages(verb, out))
 }
 
-pub(crate) fn schema(of: SchemaOf) -> Result<Status, Failure> {
-    text::json(&output::schema(of))?;
+/// Prints one schema, or the names of all.
+pub(crate) fn schema(of: Option<SchemaOf>) -> Result<Status, Failure> {
+    match of {
+        Some(of) => text::json(&output::schema(of))?,
+        None => {
+            let names = SchemaOf::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            text::data(&names.map(|name| format!("{}\n", name.get_name())).collect::<String>());
+        }
+    }
     Ok(Status::Done)
 }

@@ -1,17 +1,24 @@
 //! `skillgate sandbox run -- PROGRAM`
 
-use crate::args::{Global, SandboxRunVerb};
+use crate::args::{BackendArg, Format, Global, SandboxRunVerb};
 use crate::audit;
+use crate::components;
 use crate::context;
 use crate::exit::{Failure, Status};
-use crate::output::{CommandOutput, SandboxRunOutput};
+use crate::native;
+use crate::output::{CommandOutput, OfferedCommandOutput, PlaceOutput, SandboxCommandsOutput, SandboxRunOutput};
 use crate::policy;
 use crate::sink::{PassThrough, standard_input};
 use crate::text;
-use skillgate_exec::{AuditContext, Completion, Executor as _, Mounts, Output, Program, Run, Scene, Streams, Trail};
+use skillgate_exec::{
+    AuditContext, CapabilityShell, Completion, Executor as _, Mounts, Output, Program, Run, Scene, Streams, Trail,
+};
+use skillgate_exec_wasm::Origin;
 use skillgate_loader::project_ambient;
 use skillgate_policy::{Authority, Gate, Invoker};
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 pub(crate) fn run(global: &Global, verb: &SandboxRunVerb) -> Result<Status, Failure> {
     let result = execute(global, verb);
@@ -37,6 +44,43 @@ pub(crate) fn run(global: &Global, verb: &SandboxRunVerb) -> Result<Status, Fail
         }
     }
     result.map(|_| status)
+}
+
+/// `skillgate sandbox commands`
+pub(crate) fn commands(global: &Global) -> Result<Status, Failure> {
+    let policy = policy::in_force(global)?.policy;
+    let mut offered: BTreeMap<String, OfferedCommandOutput> = BTreeMap::new();
+    for component in components::of_policy(&policy)? {
+        let place = policy.components.get(component.name()).map(|setting| &setting.place);
+        for name in component.commands() {
+            // The first that offers a command is the one that runs it.
+            offered.entry(name.to_owned()).or_insert_with(|| OfferedCommandOutput {
+                name: name.to_owned(),
+                provider: match component.origin() {
+                    Origin::Shipped => "shipped",
+                    Origin::ThirdParty => "third-party",
+                },
+                component: component.name().to_owned(),
+                digest: component.digest().to_string(),
+                origin: place.filter(|_| component.origin() == Origin::ThirdParty).map(PlaceOutput::of),
+            });
+        }
+    }
+    let commands: Vec<_> = offered.into_values().collect();
+    if global.format == Format::Json {
+        text::json(&SandboxCommandsOutput { commands })?;
+        return Ok(Status::Done);
+    }
+    let mut table = String::new();
+    for command in &commands {
+        let from = match policy.components.get(&command.name).filter(|_| command.provider == "third-party") {
+            Some(setting) => format!("third party, {} ({})", setting.value.path.value, setting.place),
+            None => format!("shipped, {}", command.component),
+        };
+        table.push_str(&format!("{:<12} {}\n", command.name, text::escaped_line(&from)));
+    }
+    text::human(&table);
+    Ok(Status::Done)
 }
 
 fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure> {
@@ -72,7 +116,13 @@ fn execute(global: &Global, verb: &SandboxRunVerb) -> Result<Completion, Failure
         trail: Trail::new(audit::sink(global, &policy)?, typed),
         asker: None,
     };
-    let shell = context::shell(global, &policy)?;
+    let shell = CapabilityShell::new(match verb.backend() {
+        BackendArg::Wasm => vec![context::wasm(global, &policy)?],
+        BackendArg::Host => {
+            let native = native::backend(global, &policy, &verb.native, &verb.write);
+            vec![Arc::new(native), context::wasm(global, &policy)?]
+        }
+    });
     let run = Run::start(limits);
     let streams = Streams {
         stdin: standard_input(&run),

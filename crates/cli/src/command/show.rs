@@ -4,10 +4,11 @@ use crate::args::{Format, Global, ShowVerb};
 use crate::command::run::{injection_plan, print_injections};
 use crate::context;
 use crate::exit::{Failure, Status};
-use crate::output::{AuthorityOutput, FileOutput, ShowOutput, SkillOutput};
+use crate::output::{AuthorityOutput, DiagnosticOutput, FileOutput, ShowOutput, SkillOutput};
 use crate::text;
 use skillgate_core::LineIndex;
 use skillgate_format::Fields;
+use skillgate_loader::DecidedText;
 use skillgate_policy::Invoker;
 use skillgate_registry::Lookup;
 use skillgate_runtime::{InvokeError, InvokeRequest, Session};
@@ -38,7 +39,8 @@ fn show(session: &Session, name: &str) -> Result<ShowOutput, Failure> {
         _ => return Err(InvokeError::Unknown { name: name.to_owned(), nearest: Vec::new() }.into()),
     };
     let skill = entry.skill();
-    let document = session.roots().document(skill, session.load_options()).map_err(InvokeError::from)?;
+    let DecidedText { document, digest } =
+        session.roots().text(skill, session.load_options()).map_err(InvokeError::from)?;
     let fields = match serde_json::to_value(Fields(document.frontmatter()))? {
         serde_json::Value::Object(map) => map,
         _ => serde_json::Map::new(),
@@ -50,9 +52,13 @@ fn show(session: &Session, name: &str) -> Result<ShowOutput, Failure> {
     let plan = session.plan_of(skill, &InvokeRequest::new(name, Invoker::User))?;
     let authority = AuthorityOutput::of(&plan.authority());
     let lines = LineIndex::new(document.source());
-    let output = SkillOutput::of_entry(entry, |offset| Some(lines.position(offset)));
+    let position = |offset| Some(lines.position(offset));
+    let mut output = SkillOutput::of_entry(entry, position);
+    // The skill was loaded by its header, and here is all of its text.
+    let of_the_body = document.diagnostics().iter().filter(|found| !skill.diagnostics.contains(found));
+    output.diagnostics.extend(of_the_body.map(|found| DiagnosticOutput::new(found, position)));
     Ok(ShowOutput {
-        digest: skill.digest.to_string(),
+        digest: digest.to_string(),
         fields,
         body: document.body().into_owned(),
         caveats: authority.caveats,

@@ -48,12 +48,31 @@ pub(crate) struct FrontmatterInput {
     shell: Option<ShellInput>,
     /// Patterns of the paths that make the skill active, as in a gitignore file.
     paths: Option<OneOrMany>,
+    /// What has to be there: other skills, tools, programs and a version of Skillgate. A list names skills.
+    requires: Option<RequiresInput>,
     /// The licence.
     license: Option<Text>,
     /// What the skill needs to work, in at most 500 characters.
     compatibility: Option<Text>,
     /// Free data of the author; the open standard wants texts.
     metadata: Option<Map<String, Value>>,
+}
+
+/// What has to be there for the skill to be used.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum RequiresInput {
+    Skills(OneOrMany),
+    Each {
+        /// Other skills, by name.
+        skills: Option<OneOrMany>,
+        /// Tools of the host.
+        tools: Option<OneOrMany>,
+        /// Commands that its injections and scripts run.
+        programs: Option<OneOrMany>,
+        /// The least version of Skillgate, for example `0.2`.
+        version: Option<Text>,
+    },
 }
 
 /// A text. What YAML takes for a number or a truth value is kept as it is written.

@@ -26,11 +26,11 @@ pub(crate) struct SkillOutput {
     pub(crate) source: String,
     /// `managed`, `global` or `local`.
     pub(crate) scope: String,
-    /// `skills` or `commands`.
+    /// `managed`, `skills`, `commands_DEPRECATED`, `plugin`, `bundled` or `mcp`.
     pub(crate) loaded_from: String,
     /// Its file.
     pub(crate) path: String,
-    /// `active`, `conditional`, `shadowed`, `hidden`, `disabled`, `untrusted` or `broken`.
+    /// `active`, `conditional`, `shadowed`, `hidden`, `disabled`, `untrusted`, `unavailable` or `broken`.
     pub(crate) state: String,
     /// The state's reason, where there is one.
     pub(crate) reason: Option<String>,
@@ -70,14 +70,14 @@ impl SkillOutput {
             when_to_use: skill.frontmatter.when_to_use.as_ref().map(|field| field.value.clone()),
             source: skill.id.source.to_string(),
             scope: word(skill.id.source.scope()),
-            loaded_from: word(skill.loaded_from),
+            loaded_from: skill.loaded_from.of_source(skill.id.source).to_owned(),
             path: skill.path.display().to_string(),
             state: state.as_str().to_owned(),
             reason: (reason != state.as_str()).then_some(reason),
             user_invocable: entry.is_open_to_user(),
             model_invocable: entry.is_offered_to_model(),
             tokens: tokens(skill),
-            plugin: None,
+            plugin: skill.plugin.as_ref().map(|plugin| plugin.name.clone()),
             diagnostics: skill.diagnostics.iter().map(|found| DiagnosticOutput::new(found, &position)).collect(),
         }
     }
@@ -90,7 +90,7 @@ impl SkillOutput {
             when_to_use: None,
             source: failure.source.to_string(),
             scope: word(failure.source.scope()),
-            loaded_from: word(LoadedFrom::Skills),
+            loaded_from: LoadedFrom::Skills.of_source(failure.source).to_owned(),
             path: failure.path.display().to_string(),
             state: "broken".to_owned(),
             reason: Some(failure.diagnostic.message.clone()),

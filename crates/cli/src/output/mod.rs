@@ -1,6 +1,8 @@
 //! The JSON outputs. Each has a schema in `docs/schemas`, generated from these types and compared by a test. The header of a
 //! skill, which is no output, has one too.
 
+mod audit;
+mod catalogue;
 mod check;
 mod diagnostic;
 mod frontmatter;
@@ -9,9 +11,14 @@ mod log;
 mod policy;
 mod policy_file;
 mod run;
+mod search;
 mod show;
 mod trust;
 
+pub(crate) use audit::AuditPlanOutput;
+pub(crate) use catalogue::{
+    ContenderOutput, CutOutput, ListedOutput, ListingOutput, ReasonOutput, TriedPathOutput, WhichOutput, WhyOutput,
+};
 pub(crate) use check::{CheckOutput, CheckedFile};
 pub(crate) use diagnostic::DiagnosticOutput;
 pub(crate) use list::{ListOutput, SkillOutput};
@@ -24,6 +31,7 @@ pub(crate) use policy::{
 pub(crate) use run::{
     AuthorityOutput, CaveatOutput, CommandOutput, InjectionOutput, MessageOutput, RunOutput, WordOutput,
 };
+pub(crate) use search::{TriggerCaseOutput, TriggersOutput};
 pub(crate) use show::{FileOutput, ShowOutput};
 pub(crate) use trust::{
     AsksOutput, ChangeOutput, FileChangeOutput, TrustAddOutput, TrustListOutput, TrustRemoveOutput, TrustReviewOutput,
@@ -57,16 +65,101 @@ pub(crate) struct SandboxRunOutput {
     pub(crate) commands: Vec<CommandOutput>,
 }
 
+/// What each sandbox can enforce here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SandboxDoctorOutput {
+    /// The sandboxes.
+    pub(crate) backends: Vec<BackendOutput>,
+}
+
+/// What one sandbox can enforce here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BackendOutput {
+    /// `wasm` or `host`.
+    pub(crate) name: &'static str,
+    /// Whether commands can be run in it. There is no weaker form of it.
+    pub(crate) available: bool,
+    /// What each stage enforces, in order.
+    pub(crate) stages: Vec<StageOutput>,
+    /// The stage that failed.
+    pub(crate) unavailable: Option<StageFailureOutput>,
+    /// The programs of this machine that the policy names.
+    pub(crate) programs: Vec<ProgramOutput>,
+    /// Whether this build can be told to fail a stage, as no distributed one can.
+    pub(crate) fault_injection: bool,
+}
+
+/// What a stage enforces.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StageOutput {
+    /// Its name.
+    pub(crate) name: String,
+    /// What holds because of it.
+    pub(crate) detail: String,
+}
+
+/// Why a sandbox is not available.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StageFailureOutput {
+    /// The stage that failed.
+    pub(crate) stage: String,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// A program of this machine that the policy names.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ProgramOutput {
+    /// The name by which commands call it.
+    pub(crate) name: String,
+    /// Its path.
+    pub(crate) path: String,
+    /// Why it cannot be run.
+    pub(crate) fault: Option<String>,
+}
+
+/// The commands that components offer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SandboxCommandsOutput {
+    /// The commands in the order of their names.
+    pub(crate) commands: Vec<OfferedCommandOutput>,
+}
+
+/// A command that a component offers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct OfferedCommandOutput {
+    /// Its name.
+    pub(crate) name: String,
+    /// `shipped` or `third-party`.
+    pub(crate) provider: &'static str,
+    /// The component that offers it.
+    pub(crate) component: String,
+    /// SHA-256 of the component.
+    pub(crate) digest: String,
+    /// Where the policy names it, for a third party's.
+    pub(crate) origin: Option<PlaceOutput>,
+}
+
 /// The schema of an output, or of the header.
 pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
     use crate::args::SchemaOf;
     let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
     match of {
+        SchemaOf::Audit => generator.into_root_schema_for::<skillgate_audit::Report>(),
+        SchemaOf::AuditPlan => generator.into_root_schema_for::<AuditPlanOutput>(),
         SchemaOf::List => generator.into_root_schema_for::<ListOutput>(),
+        SchemaOf::Which => generator.into_root_schema_for::<WhichOutput>(),
+        SchemaOf::Why => generator.into_root_schema_for::<WhyOutput>(),
+        SchemaOf::Listing => generator.into_root_schema_for::<ListingOutput>(),
         SchemaOf::Show => generator.into_root_schema_for::<ShowOutput>(),
         SchemaOf::Run => generator.into_root_schema_for::<RunOutput>(),
         SchemaOf::Check => generator.into_root_schema_for::<CheckOutput>(),
+        SchemaOf::Search => generator.into_root_schema_for::<skillgate_runtime::DiscoveredSkills>(),
+        SchemaOf::DiscoverSkills => generator.into_root_schema_for::<skillgate_runtime::DiscoverSkills>(),
+        SchemaOf::TestTriggers => generator.into_root_schema_for::<TriggersOutput>(),
+        SchemaOf::SandboxDoctor => generator.into_root_schema_for::<SandboxDoctorOutput>(),
         SchemaOf::SandboxRun => generator.into_root_schema_for::<SandboxRunOutput>(),
+        SchemaOf::SandboxCommands => generator.into_root_schema_for::<SandboxCommandsOutput>(),
         SchemaOf::LogVerify => generator.into_root_schema_for::<LogVerifyOutput>(),
         SchemaOf::AuditRecord => generator.into_root_schema_for::<skillgate_runtime::AuditRecord>(),
         SchemaOf::Error => generator.into_root_schema_for::<ErrorOutput>(),

@@ -22,6 +22,26 @@ fn paths_that_name_no_skill_are_said_to_and_exit_3() {
     assert!(ran.stderr.contains("1 file: nothing found") && ran.stderr.contains("`nope`"), "{}", ran.stderr);
 }
 
+#[test]
+fn a_named_file_that_is_no_skill_is_said_to_be_none() {
+    let world = World::new("@ project/tool.py\nprint('x')\n@ project/notes.md\nNotes.");
+    world.write("project/good/SKILL.md", GOOD);
+    let ran = world.run(&["check", "tool.py", "good"]);
+    assert_eq!(ran.status, 1);
+    let says = "error[not-a-skill-file]: tool.py: it is neither a `SKILL.md` nor a command";
+    assert!(ran.stdout.contains(says) && ran.stdout.contains("help: name the `SKILL.md`"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "2 files: 1 error\n");
+    let (status, value) = world.json("check", &["check", "tool.py"]);
+    let file = &value["files"][0];
+    assert_eq!(
+        (status, &file["frontmatter"], &file["description"]),
+        (1, &serde_json::Value::Null, &serde_json::Value::Null)
+    );
+    let ran = world.run(&["check", "--fix", "tool.py"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, "1 file, 0 fixed: 1 error left\n"));
+    assert_eq!(world.run(&["check", "notes.md"]).status, 0, "the control: a text may be a command");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_directory_that_cannot_be_read_is_an_error() {

@@ -116,9 +116,14 @@ pub(crate) fn ran(output: Output) -> Ran {
     }
 }
 
+/// Where the committed schemas are.
+pub(crate) fn schemas() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas")
+}
+
 /// The committed schema of a verb.
 pub(crate) fn schema(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas").join(format!("{name}.json"));
+    let path = schemas().join(format!("{name}.json"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| unreachable!("{}: {error}", path.display()));
     serde_json::from_str(&text).expect("a schema is JSON")
 }

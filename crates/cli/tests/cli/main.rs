@@ -2,17 +2,24 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files and start the command they test")]
 
 mod audit;
+mod auditing;
+mod catalogue;
 mod check;
 mod check_cases;
 mod check_documentation;
 mod check_paths;
 mod complaints;
+mod components;
 mod fixture;
+mod host;
 mod list_and_show;
 mod policy;
 mod policy_verbs;
 mod run;
 mod sandbox;
 mod schemas;
+mod search;
+#[cfg(unix)]
+mod terminal;
 mod trust;
 mod usage;

@@ -34,19 +34,19 @@ impl exit::Host for Guest {
 impl stdin::Host for Guest {
     fn get_stdin(&mut self) -> wasmtime::Result<Resource<DynInputStream>> {
         let stdin = GuestInput::Stdin(self.stdin.clone());
-        Ok(Resource::new_own(self.table.push(stdin)?.rep()))
+        Ok(Resource::new_own(self.keep(stdin)?.rep()))
     }
 }
 
 impl stdout::Host for Guest {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
-        Ok(Resource::new_own(self.table.push(GuestOutput::Stdout)?.rep()))
+        Ok(Resource::new_own(self.keep(GuestOutput::Stdout)?.rep()))
     }
 }
 
 impl stderr::Host for Guest {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
-        Ok(Resource::new_own(self.table.push(GuestOutput::Stderr)?.rep()))
+        Ok(Resource::new_own(self.keep(GuestOutput::Stderr)?.rep()))
     }
 }
 

@@ -46,6 +46,6 @@ impl monotonic_clock::Host for Guest {
             Some(when) => Readiness::At(when),
             None => Readiness::Never,
         };
-        Ok(Resource::new_own(self.table.push(readiness)?.rep()))
+        Ok(Resource::new_own(self.keep(readiness)?.rep()))
     }
 }

@@ -2,11 +2,12 @@
 //! only where a `Write` rule of the effective grant says so; every other attempt ends the run with a refusal.
 
 use super::io::{GuestInput, GuestOutput, read_at, write_at};
-use crate::guest::{Ended, Guest};
+use super::path::{GuestPath, Names, PathFault, join, leaves};
+use crate::component::Origin;
+use crate::guest::{Ended, Guest, Kept, OpenFile};
 use cap_std::fs::Metadata;
-use skillgate_exec::{Bound, ChangeError, Located, Stop, Writing};
+use skillgate_exec::{ChangeError, Located, Mount, Stop, Writing};
 use skillgate_policy::{Approved, PathRules, Sight};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,8 +23,6 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
 /// Names one directory may have.
 const MAX_ENTRIES: usize = 65_536;
-/// Bytes of a path, as Linux has it.
-const MAX_PATH: usize = 4_096;
 /// Bytes one read gives at most.
 const MAX_READ: u64 = 1 << 20;
 /// Places where a command's libraries look for time zones, locales and room for temporary files; a command that sees streams
@@ -36,13 +35,42 @@ enum Node {
     /// A directory of a mount: the mount's index and the path below it, empty for the mount itself.
     Directory { mount: usize, path: String },
     /// An opened file.
-    File { file: Arc<File>, path: String, metadata: Arc<Metadata>, writable: bool },
+    File { file: Arc<OpenFile>, path: String, metadata: Arc<Metadata>, writable: bool },
     /// A directory above the mounts, by its path without the leading slash: it shows the way to them and nothing else.
     Above(String),
     /// The root that a command sees which sees streams only: nothing is in it, and to look is refused.
     Void,
     /// `/dev/null`.
     Null,
+}
+
+impl Kept for Node {
+    fn bytes(&self) -> usize {
+        match self {
+            Node::Directory { path, .. } | Node::Above(path) => path.len(),
+            Node::File { path, .. } => path.len() + size_of::<OpenFile>() + size_of::<Metadata>(),
+            Node::Void | Node::Null => 0,
+        }
+    }
+}
+
+/// The names of a directory that a guest is reading.
+struct Listing {
+    entries: std::vec::IntoIter<DirectoryEntry>,
+    bytes: usize,
+}
+
+impl Listing {
+    fn new(entries: Vec<DirectoryEntry>) -> Self {
+        let bytes = entries.iter().map(|entry| size_of::<DirectoryEntry>() + entry.name.len()).sum();
+        Self { entries: entries.into_iter(), bytes }
+    }
+}
+
+impl Kept for Listing {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
 /// A path a guest named, as it will be opened.
@@ -55,8 +83,11 @@ enum Target<'a> {
 fn code(error: io::Error) -> FsError {
     use io::ErrorKind as Kind;
     #[cfg(unix)]
-    if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
-        return ErrorCode::Loop.into();
+    match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+        Some(rustix::io::Errno::LOOP) => return ErrorCode::Loop.into(),
+        // A socket, or a FIFO that nobody reads.
+        Some(rustix::io::Errno::NXIO) => return ErrorCode::Access.into(),
+        _ => {}
     }
     let code = match error.kind() {
         Kind::NotFound => ErrorCode::NoEntry,
@@ -67,6 +98,11 @@ fn code(error: io::Error) -> FsError {
         Kind::FileTooLarge => ErrorCode::Overflow,
         Kind::OutOfMemory => ErrorCode::InsufficientMemory,
         Kind::InvalidInput => ErrorCode::Invalid,
+        Kind::AlreadyExists => ErrorCode::Exist,
+        Kind::DirectoryNotEmpty => ErrorCode::NotEmpty,
+        Kind::CrossesDevices => ErrorCode::CrossDevice,
+        Kind::StorageFull | Kind::QuotaExceeded => ErrorCode::InsufficientSpace,
+        Kind::ReadOnlyFilesystem => ErrorCode::ReadOnly,
         _ => ErrorCode::Io,
     };
     code.into()
@@ -162,45 +198,25 @@ fn virtual_stat(type_: DescriptorType) -> DescriptorStat {
     }
 }
 
-/// Takes a guest's path apart: no NUL, no empty or `.` component; says whether it has to be a directory.
-fn clean(path: &str) -> FsResult<(String, bool)> {
-    if path.contains('\0') {
-        return Err(ErrorCode::Invalid.into());
-    }
-    if path.len() > MAX_PATH {
-        return Err(ErrorCode::NameTooLong.into());
-    }
-    #[cfg(windows)]
-    if path.contains([':', '\\', '<', '>', '|', '?', '*', '"']) {
-        return Err(ErrorCode::NotPermitted.into());
-    }
-    let directory = path.ends_with('/') || path.ends_with("/.") || path == ".";
-    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    Ok((parts.join("/"), directory))
-}
-
-fn join(base: &str, path: &str) -> String {
-    match (base.is_empty(), path.is_empty()) {
-        (true, _) => path.to_owned(),
-        (_, true) => base.to_owned(),
-        _ => format!("{base}/{path}"),
-    }
-}
-
-/// Whether a relative path, read as text, goes above where it starts.
-fn leaves(path: &str) -> bool {
-    let mut depth = 0_usize;
-    path.split('/').any(|part| {
-        if part == ".." {
-            match depth.checked_sub(1) {
-                Some(less) => depth = less,
-                None => return true,
-            }
-        } else if !part.is_empty() {
-            depth += 1;
-        }
-        false
+/// Takes a guest's path apart.
+fn parse(path: &str) -> FsResult<GuestPath> {
+    GuestPath::parse(path, Names::HERE).map_err(|fault| {
+        let code = match fault {
+            PathFault::Nul => ErrorCode::Invalid,
+            PathFault::TooLong => ErrorCode::NameTooLong,
+            PathFault::Ambiguous => ErrorCode::NotPermitted,
+        };
+        code.into()
     })
+}
+
+/// What an operation changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Changed {
+    /// A directory: its name may end in a slash.
+    Directory,
+    /// Something else.
+    File,
 }
 
 impl Guest {
@@ -209,7 +225,7 @@ impl Guest {
     }
 
     fn push(&mut self, node: Node) -> FsResult<Resource<Descriptor>> {
-        Ok(Resource::new_own(self.table.push(node).map_err(trap)?.rep()))
+        Ok(Resource::new_own(self.keep(node).map_err(FsError::trap)?.rep()))
     }
 
     /// The refusal for a path that a command without sight named.
@@ -256,19 +272,41 @@ impl Guest {
         &self,
         descriptor: &Resource<Descriptor>,
         path: &str,
+        what: Changed,
         change: impl FnOnce(&Located<'_>, &PathRules) -> Result<T, ChangeError>,
     ) -> FsResult<T> {
         match self.resolve(descriptor, path)? {
-            Target::Below { located, .. } => change(&located, &self.rules).map_err(|error| match error {
-                ChangeError::Refused => self.refuse_write(descriptor, path),
-                ChangeError::System(error) => code(error),
-            }),
+            // What ends in a slash is a directory, and is not taken for a file or a link of that name.
+            Target::Below { located, must_be_directory: true, .. } if what == Changed::File => {
+                located.check_changeable(&self.rules).map_err(|error| self.not_changed(descriptor, path, error))?;
+                Err(ErrorCode::NotDirectory.into())
+            }
+            Target::Below { located, .. } => {
+                change(&located, &self.rules).map_err(|error| self.not_changed(descriptor, path, error))
+            }
             Target::Above(_) | Target::Null => Err(self.refuse_write(descriptor, path)),
         }
     }
 
+    fn not_changed(&self, descriptor: &Resource<Descriptor>, path: &str, error: ChangeError) -> FsError {
+        match error {
+            ChangeError::Refused => self.refuse_write(descriptor, path),
+            ChangeError::Stopped(stop) => FsError::trap(Ended::Stopped(stop)),
+            ChangeError::System(error) => code(error),
+        }
+    }
+
+    /// That no link is made: none leads out of the run's own `/tmp`, and elsewhere to try refuses the run.
+    fn refuse_link(&self, descriptor: &Resource<Descriptor>, path: &str) -> FsError {
+        match self.resolve(descriptor, path) {
+            Ok(Target::Below { located, .. }) if located.is_scratch() => ErrorCode::NotPermitted.into(),
+            Ok(_) => self.refuse_write(descriptor, path),
+            Err(error) => error,
+        }
+    }
+
     /// An opened file that may be written.
-    fn writable(&self, descriptor: &Resource<Descriptor>) -> FsResult<Option<Arc<File>>> {
+    fn writable(&self, descriptor: &Resource<Descriptor>) -> FsResult<Option<Arc<OpenFile>>> {
         match self.node(descriptor)? {
             Node::File { file, writable: true, .. } => Ok(Some(file)),
             Node::Null => Ok(None),
@@ -285,11 +323,12 @@ impl Guest {
     }
 
     fn resolve(&self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<Target<'_>> {
-        let (path, must_be_directory) = clean(path)?;
+        let GuestPath { text: path, must_be_directory } = parse(path)?;
         match self.node(descriptor)? {
             Node::Directory { mount, path: base } => {
                 let path = join(&base, &path);
-                if leaves(&path) {
+                // Other mounts may lie below the run's own `/tmp`.
+                if leaves(&path) || self.mounts.get(mount).is_some_and(Mount::is_scratch) {
                     return self.resolve_absolute(&format!("{}/{path}", self.mount_path(mount)), must_be_directory);
                 }
                 self.below(mount, path, must_be_directory)
@@ -316,14 +355,23 @@ impl Guest {
             }
             walked.push(part);
             let prefix = format!("/{}", walked.join("/"));
-            if let Some(mount) = self.mounts.iter().position(|mount| mount.path() == prefix) {
+            if let Some(mount) = self.mounts.paths().position(|path| path == prefix) {
                 let rest = parts[index + 1..].join("/");
+                let normal = skillgate_exec::normalise(&format!("{prefix}/{rest}"));
                 if leaves(&rest) {
                     // Out of the mount again: what it passed on the way is taken as text.
-                    let normal = skillgate_exec::normalise(&format!("{prefix}/{rest}"));
                     return self.resolve_absolute(&normal, must_be_directory);
                 }
-                return self.below(mount, rest, must_be_directory);
+                if self.mounts.find(&normal).is_some_and(|(deepest, _)| deepest == mount) {
+                    // In the run's own `/tmp` there is nothing of the way to a mount that lies below it.
+                    if normal != prefix && self.mounts.get(mount).is_some_and(Mount::is_scratch) {
+                        let above = normal.trim_start_matches('/');
+                        if !self.names_above(above).is_empty() {
+                            return Ok(Target::Above(above.to_owned()));
+                        }
+                    }
+                    return self.below(mount, rest, must_be_directory);
+                }
             }
         }
         let path = walked.join("/");
@@ -339,17 +387,17 @@ impl Guest {
         Ok(Target::Below { mount, path, located, must_be_directory })
     }
 
-    fn is_above(&self, path: &str) -> bool {
+    pub(super) fn is_above(&self, path: &str) -> bool {
         path.is_empty() || path == "dev" || !self.names_above(path).is_empty()
     }
 
     /// What a directory above the mounts holds: the next step to each of them.
-    fn names_above(&self, path: &str) -> Vec<String> {
+    pub(super) fn names_above(&self, path: &str) -> Vec<String> {
         let prefix = if path.is_empty() { "/".to_owned() } else { format!("/{path}/") };
         let mut names: Vec<String> = self
             .mounts
-            .iter()
-            .filter_map(|mount| mount.path().strip_prefix(&prefix)?.split('/').next())
+            .paths()
+            .filter_map(|mount| mount.strip_prefix(&prefix)?.split('/').next())
             .map(str::to_owned)
             .collect();
         match path {
@@ -360,6 +408,24 @@ impl Guest {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// The directories of a guest that does not enter the one it starts in, as ours do: each at its own path, and that one as
+    /// `.`. A root beside it would not do: the C library of guests takes `/` and `.` for the same place.
+    fn separate_directories(&self) -> Vec<(Node, String)> {
+        let mounted = |(mount, path): (usize, &str)| {
+            let name = if path.is_empty() { "/" } else { path };
+            (Node::Directory { mount, path: String::new() }, name.to_owned())
+        };
+        let mut nodes: Vec<_> = self.mounts.paths().enumerate().map(mounted).collect();
+        nodes.push((Node::Above("dev".to_owned()), "/dev".to_owned()));
+        let start = self.directory.as_deref().and_then(|directory| self.resolve_absolute(directory, true).ok());
+        match start {
+            Some(Target::Below { mount, path, .. }) => nodes.push((Node::Directory { mount, path }, ".".to_owned())),
+            Some(Target::Above(path)) => nodes.push((Node::Above(path), ".".to_owned())),
+            Some(Target::Null) | None => {}
+        }
+        nodes
     }
 
     fn metadata_of(&self, descriptor: &Resource<Descriptor>) -> FsResult<Option<Metadata>> {
@@ -381,12 +447,17 @@ fn trap(error: wasmtime::component::ResourceTableError) -> FsError {
 
 impl preopens::Host for Guest {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        // One root for everything: the way from it to the mounts is answered here, so that no path is looked up elsewhere.
-        let root = match self.sight {
-            Sight::StreamsOnly => Node::Void,
-            Sight::Granted => Node::Above(String::new()),
+        let nodes = match (self.sight, self.origin) {
+            (Sight::StreamsOnly, _) => vec![(Node::Void, "/".to_owned())],
+            // One root for everything: the way from it to the mounts is answered here, so that no path is looked up elsewhere.
+            (Sight::Granted, Origin::Shipped) => vec![(Node::Above(String::new()), "/".to_owned())],
+            (Sight::Granted, Origin::ThirdParty) => self.separate_directories(),
         };
-        Ok(vec![(Resource::new_own(self.table.push(root)?.rep()), "/".to_owned())])
+        let mut directories = Vec::new();
+        for (node, name) in nodes {
+            directories.push((Resource::new_own(self.keep(node)?.rep()), name));
+        }
+        Ok(directories)
     }
 }
 
@@ -462,6 +533,9 @@ impl types::HostDescriptor for Guest {
     }
 
     fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+        if bytes.is_empty() {
+            self.count_empty_write().map_err(|stop| FsError::trap(Ended::Stopped(stop)))?;
+        }
         if let Some(file) = self.writable(&fd)? {
             self.count_written(bytes.len() as u64)?;
             write_at(&file, &bytes, offset).map_err(code)?;
@@ -486,11 +560,11 @@ impl types::HostDescriptor for Guest {
             Node::Void => return Err(self.unmounted("")),
             Node::File { .. } | Node::Null => return Err(ErrorCode::NotDirectory.into()),
         };
-        Ok(Resource::new_own(self.table.push(entries.into_iter()).map_err(trap)?.rep()))
+        Ok(Resource::new_own(self.keep(Listing::new(entries)).map_err(FsError::trap)?.rep()))
     }
 
     fn create_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        self.change(&fd, &path, |located, rules| located.create_directory(rules))
+        self.change(&fd, &path, Changed::Directory, |located, rules| located.create_directory(rules))
     }
 
     fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
@@ -527,7 +601,8 @@ impl types::HostDescriptor for Guest {
         access: NewTimestamp,
         change: NewTimestamp,
     ) -> FsResult<()> {
-        let file = self.change(&fd, &path, |located, rules| located.open_for_writing(rules, Writing::default()))?.0;
+        let open = |located: &Located<'_>, rules: &PathRules| located.open_for_writing(rules, Writing::default());
+        let file = self.change(&fd, &path, Changed::File, open)?.0;
         file.into_std().set_times(times(access, change)).map_err(code)
     }
 
@@ -539,7 +614,7 @@ impl types::HostDescriptor for Guest {
         new_fd: Resource<Descriptor>,
         new_path: String,
     ) -> FsResult<()> {
-        Err(self.refuse_write(&new_fd, &new_path))
+        Err(self.refuse_link(&new_fd, &new_path))
     }
 
     fn open_at(
@@ -562,15 +637,10 @@ impl types::HostDescriptor for Guest {
                     exclusive: open_flags.contains(OpenFlags::EXCLUSIVE),
                     truncate: open_flags.contains(OpenFlags::TRUNCATE),
                 };
-                let (file, metadata) =
-                    self.change(&fd, &path, |located, rules| located.open_for_writing(rules, how))?;
-                self.count_file()?;
-                Node::File {
-                    file: Arc::new(file.into_std()),
-                    path: below,
-                    metadata: Arc::new(metadata),
-                    writable: true,
-                }
+                let open = |located: &Located<'_>, rules: &PathRules| located.open_for_writing(rules, how);
+                let (file, metadata) = self.change(&fd, &path, Changed::File, open)?;
+                let file = self.opened(file)?;
+                Node::File { file, path: below, metadata: Arc::new(metadata), writable: true }
             }
             Target::Below { .. } if changes => return Err(self.refuse_write(&fd, &path)),
             Target::Below { mount, path, located, must_be_directory } => {
@@ -585,8 +655,7 @@ impl types::HostDescriptor for Guest {
                 } else if must_be_directory || open_flags.contains(OpenFlags::DIRECTORY) {
                     return Err(ErrorCode::NotDirectory.into());
                 } else {
-                    self.count_file()?;
-                    Node::File { file: Arc::new(file.into_std()), path, metadata: Arc::new(metadata), writable: false }
+                    Node::File { file: self.opened(file)?, path, metadata: Arc::new(metadata), writable: false }
                 }
             }
         };
@@ -594,10 +663,7 @@ impl types::HostDescriptor for Guest {
     }
 
     fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
-        if let Node::File { .. } = self.table.delete(Resource::<Node>::new_own(fd.rep()))? {
-            self.open_files -= 1;
-        }
-        Ok(())
+        self.release(Resource::<Node>::new_own(fd.rep())).map(drop)
     }
 
     fn readlink_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<String> {
@@ -611,7 +677,7 @@ impl types::HostDescriptor for Guest {
     }
 
     fn remove_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        self.change(&fd, &path, |located, rules| located.remove_directory(rules))
+        self.change(&fd, &path, Changed::Directory, |located, rules| located.remove_directory(rules))
     }
 
     fn rename_at(
@@ -621,18 +687,24 @@ impl types::HostDescriptor for Guest {
         new_fd: Resource<Descriptor>,
         new_path: String,
     ) -> FsResult<()> {
-        let Target::Below { located: to, .. } = self.resolve(&new_fd, &new_path)? else {
-            return Err(self.refuse_write(&new_fd, &new_path));
+        let (to, slash) = match self.resolve(&new_fd, &new_path)? {
+            Target::Below { located, must_be_directory, .. } => (located, must_be_directory),
+            Target::Above(_) | Target::Null => return Err(self.refuse_write(&new_fd, &new_path)),
         };
-        self.change(&fd, &path, |located, rules| located.rename_file(rules, &to))
+        // What is refused is the name that may not be changed.
+        to.check_changeable(&self.rules).map_err(|error| self.not_changed(&new_fd, &new_path, error))?;
+        if slash {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        self.change(&fd, &path, Changed::File, |located, rules| located.rename_file(rules, &to))
     }
 
     fn symlink_at(&mut self, fd: Resource<Descriptor>, _: String, path: String) -> FsResult<()> {
-        Err(self.refuse_write(&fd, &path))
+        Err(self.refuse_link(&fd, &path))
     }
 
     fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        self.change(&fd, &path, |located, rules| located.remove_file(rules))
+        self.change(&fd, &path, Changed::File, |located, rules| located.remove_file(rules))
     }
 
     fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
@@ -641,7 +713,7 @@ impl types::HostDescriptor for Guest {
             Node::Null => GuestInput::Nothing,
             Node::Directory { .. } | Node::Void | Node::Above(_) => return Err(ErrorCode::IsDirectory.into()),
         };
-        Ok(Resource::new_own(self.table.push(input).map_err(trap)?.rep()))
+        Ok(Resource::new_own(self.keep(input).map_err(FsError::trap)?.rep()))
     }
 
     fn write_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
@@ -649,7 +721,7 @@ impl types::HostDescriptor for Guest {
             Some(file) => GuestOutput::File { file, offset: Some(offset) },
             None => GuestOutput::Null,
         };
-        Ok(Resource::new_own(self.table.push(output).map_err(trap)?.rep()))
+        Ok(Resource::new_own(self.keep(output).map_err(FsError::trap)?.rep()))
     }
 
     fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
@@ -657,7 +729,7 @@ impl types::HostDescriptor for Guest {
             Some(file) => GuestOutput::File { file, offset: None },
             None => GuestOutput::Null,
         };
-        Ok(Resource::new_own(self.table.push(output).map_err(trap)?.rep()))
+        Ok(Resource::new_own(self.keep(output).map_err(FsError::trap)?.rep()))
     }
 
     fn is_same_object(&mut self, a: Resource<Descriptor>, b: Resource<Descriptor>) -> wasmtime::Result<bool> {
@@ -700,24 +772,20 @@ impl types::HostDescriptor for Guest {
 }
 
 impl Guest {
-    fn count_file(&mut self) -> FsResult<()> {
-        let limit = self.run.limits().open_files;
-        if self.open_files >= limit {
-            return Err(FsError::trap(Ended::Stopped(Stop::Bound(Bound::OpenFiles(limit)))));
-        }
-        self.open_files += 1;
-        Ok(())
+    /// An opened file, which counts as open until the last descriptor and the last stream of it is gone.
+    fn opened(&self, file: cap_std::fs::File) -> FsResult<Arc<OpenFile>> {
+        OpenFile::new(file.into_std(), &self.open_files, self.run.limits().open_files)
+            .map_err(|bound| FsError::trap(Ended::Stopped(Stop::Bound(bound))))
     }
 }
 
 impl types::HostDirectoryEntryStream for Guest {
     fn read_directory_entry(&mut self, stream: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
-        let stream = Resource::<std::vec::IntoIter<DirectoryEntry>>::new_borrow(stream.rep());
-        Ok(self.table.get_mut(&stream).map_err(trap)?.next())
+        let stream = Resource::<Listing>::new_borrow(stream.rep());
+        Ok(self.table.get_mut(&stream).map_err(trap)?.entries.next())
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<std::vec::IntoIter<DirectoryEntry>>::new_own(stream.rep()))?;
-        Ok(())
+        self.release(Resource::<Listing>::new_own(stream.rep())).map(drop)
     }
 }

@@ -1,4 +1,4 @@
-use crate::guest::{Ended, Guest};
+use crate::guest::{Ended, Guest, Kept, MAX_RESOURCES, OpenFile};
 use skillgate_exec::{Input, Stop, WriteError};
 use std::fs::File;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub(super) enum GuestInput {
     Stdin(Input),
-    File { file: Arc<File>, offset: u64 },
+    File { file: Arc<OpenFile>, offset: u64 },
     Nothing,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum GuestOutput {
     Null,
     /// A file, from an offset on; without one, at its end.
     File {
-        file: Arc<File>,
+        file: Arc<OpenFile>,
         offset: Option<u64>,
     },
 }
@@ -44,6 +44,16 @@ pub(super) enum Readiness {
     Input(Input),
     At(Instant),
     Never,
+}
+
+impl Kept for GuestInput {}
+impl Kept for GuestOutput {}
+impl Kept for Readiness {}
+impl Kept for wasmtime_wasi_io::streams::Error {
+    /// A system's error with what is around it.
+    fn bytes(&self) -> usize {
+        256
+    }
 }
 
 impl Readiness {
@@ -79,8 +89,7 @@ impl error::HostError for Guest {
     }
 
     fn drop(&mut self, error: Resource<error::Error>) -> wasmtime::Result<()> {
-        self.table.delete(error)?;
-        Ok(())
+        self.release(error).map(drop)
     }
 }
 
@@ -88,6 +97,9 @@ impl poll::Host for Guest {
     fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> wasmtime::Result<Vec<u32>> {
         if pollables.is_empty() {
             return Err(wasmtime::format_err!("an empty list to wait for"));
+        }
+        if pollables.len() as u64 > u64::from(MAX_RESOURCES) {
+            return Err(wasmtime::format_err!("a list of more than {MAX_RESOURCES} things to wait for"));
         }
         let waits = pollables
             .iter()
@@ -120,8 +132,7 @@ impl poll::HostPollable for Guest {
     }
 
     fn drop(&mut self, pollable: Resource<DynPollable>) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<Readiness>::new_own(pollable.rep()))?;
-        Ok(())
+        self.release(Resource::<Readiness>::new_own(pollable.rep())).map(drop)
     }
 }
 
@@ -129,9 +140,7 @@ impl streams::Host for Guest {
     fn convert_stream_error(&mut self, error: StreamError) -> wasmtime::Result<streams::StreamError> {
         match error {
             StreamError::Closed => Ok(streams::StreamError::Closed),
-            StreamError::LastOperationFailed(error) => {
-                Ok(streams::StreamError::LastOperationFailed(self.table.push(error)?))
-            }
+            StreamError::LastOperationFailed(error) => Ok(streams::StreamError::LastOperationFailed(self.keep(error)?)),
             StreamError::Trap(error) => Err(error),
         }
     }
@@ -164,6 +173,9 @@ impl Guest {
     }
 
     fn write_stream(&mut self, stream: &Resource<DynOutputStream>, bytes: &[u8]) -> StreamResult<()> {
+        if bytes.is_empty() {
+            self.count_empty_write().map_err(ended)?;
+        }
         let output = match self.table.get_mut(&borrowed::<GuestOutput, _>(stream)).map_err(table)? {
             GuestOutput::Null => return Ok(()),
             GuestOutput::Stdout => &self.stdout,
@@ -192,7 +204,7 @@ impl Guest {
     }
 
     fn subscribe(&mut self, readiness: Readiness) -> wasmtime::Result<Resource<DynPollable>> {
-        Ok(Resource::new_own(self.table.push(readiness)?.rep()))
+        Ok(Resource::new_own(self.keep(readiness)?.rep()))
     }
 }
 
@@ -249,8 +261,7 @@ impl streams::HostInputStream for Guest {
     }
 
     fn drop(&mut self, stream: Resource<DynInputStream>) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<GuestInput>::new_own(stream.rep()))?;
-        Ok(())
+        self.release(Resource::<GuestInput>::new_own(stream.rep())).map(drop)
     }
 }
 
@@ -314,7 +325,6 @@ impl streams::HostOutputStream for Guest {
     }
 
     fn drop(&mut self, stream: Resource<DynOutputStream>) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<GuestOutput>::new_own(stream.rep()))?;
-        Ok(())
+        self.release(Resource::<GuestOutput>::new_own(stream.rep())).map(drop)
     }
 }

@@ -1,11 +1,14 @@
 //! The WASI 0.2 interfaces a guest may import, on the bindings of `wasmtime-wasi` and with implementations of ours: they are
 //! synchronous, bounded, and look at the run's deadline wherever they wait. Sockets are not here, so a guest that imports them
-//! cannot be linked. [`posix`] adds what WASI does not tell of files.
+//! cannot be linked. [`posix`] adds what WASI does not tell of files, [`command`] the
+//! commands that a command runs.
 
 mod cli;
 mod clocks;
+mod command;
 mod filesystem;
 mod io;
+mod path;
 mod posix;
 mod random;
 
@@ -39,5 +42,6 @@ pub(crate) fn add_to_linker(linker: &mut Linker<Guest>) -> wasmtime::Result<()> 
     cli::terminal_stdin::add_to_linker::<Guest, Own>(linker, same)?;
     cli::terminal_stdout::add_to_linker::<Guest, Own>(linker, same)?;
     cli::terminal_stderr::add_to_linker::<Guest, Own>(linker, same)?;
-    posix::add_to_linker(linker)
+    posix::add_to_linker(linker)?;
+    command::add_to_linker(linker)
 }

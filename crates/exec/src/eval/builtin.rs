@@ -1,19 +1,20 @@
 //! The commands of the shell itself.
 
 use super::script::SHELLS;
-use super::{Abort, Eval, Flow, Io, Shell, Variable, echo, resolve, test};
+use super::{Abort, Eval, Flow, Io, Shell, Variable, describe, echo, test};
 use crate::mounts::normalise;
-use skillgate_policy::{Provenance, Provider, Word as VectorWord};
+use skillgate_policy::{Provenance, Word as VectorWord};
 use std::sync::Arc;
 
 /// Names of the built-ins, sorted.
 const BUILTINS: &[&str] = &[
-    ":", "[", "bash", "break", "cd", "command", "continue", "echo", "eval", "exit", "export", "false", "local", "pwd",
-    "read", "return", "set", "sh", "shift", "test", "true", "type", "unset", "which",
+    ".", ":", "[", "bash", "break", "cd", "command", "continue", "echo", "eval", "exit", "export", "false", "local",
+    "pwd", "read", "return", "set", "sh", "shift", "source", "test", "true", "type", "unset", "which",
 ];
 
-/// Whether the shell itself runs a command: a built-in, or a script named by its path.
-pub(super) fn is_builtin(name: &str) -> bool {
+/// Whether the shell runs the command of this name itself, whatever else offers it: a built-in, or a script named by its path.
+#[must_use]
+pub fn is_builtin(name: &str) -> bool {
     name.contains('/') || BUILTINS.binary_search(&name).is_ok()
 }
 
@@ -59,7 +60,10 @@ pub(super) fn run(
                     // A value on the command line may hold anything that was produced.
                     (Some(value), _) => (value.to_owned(), Provenance::Expansion),
                     (None, Some(old)) => (old.value, old.provenance),
-                    (None, None) => (String::new(), Provenance::Author),
+                    (None, None) => {
+                        shell.exported_unset.insert(name.to_owned());
+                        continue;
+                    }
                 };
                 shell.set(name, Variable { value, provenance, exported: true })?;
             }
@@ -67,6 +71,7 @@ pub(super) fn run(
         "unset" => {
             let functions = arguments.first().is_some_and(|option| option == "-f");
             for name in arguments.iter().filter(|name| !matches!(name.as_str(), "-v" | "-f")) {
+                shell.exported_unset.remove(name);
                 if functions || shell.variables.remove(name).is_none() {
                     Arc::make_mut(&mut shell.functions).remove(name);
                 }
@@ -93,33 +98,13 @@ pub(super) fn run(
         "shift" => return shell.shift(arguments, io),
         "local" => return shell.local(words.get(1..).unwrap_or_default(), io),
         "return" => return shell.returned(arguments, before, io),
-        "eval" => return shell.eval(words, io, condition),
+        "eval" => return shell.eval(words, before, io, condition),
+        "." | "source" => return shell.source(words, before, io, condition),
         name if SHELLS.contains(&name) => return shell.run_shell(words, io),
         path if path.contains('/') => return shell.run_path(words, io),
-        "read" => read_line(shell, arguments, io)?,
-        "which" => {
-            for name in arguments.iter().filter(|name| !name.starts_with('-')) {
-                match resolve(name, shell.shared.backends) {
-                    _ if name.contains('/') => {
-                        if shell.exists(name) {
-                            shell.write(&io.stdout, format!("{name}\n").as_bytes())?;
-                        } else {
-                            shell.status = 1;
-                        }
-                    }
-                    (Provider::Nobody, _) => shell.status = 1,
-                    (Provider::BuiltIn, "shell") if !has_program(shell, name) => shell.status = 1,
-                    _ => {
-                        let text = format!("/usr/bin/{name}\n");
-                        shell.write(&io.stdout, text.as_bytes())?;
-                    }
-                }
-            }
-            if arguments.is_empty() {
-                shell.status = 1;
-            }
-        }
-        "command" | "type" => describe(shell, name, arguments, io)?,
+        "read" => super::read::line(shell, arguments, io)?,
+        "which" => describe::which(shell, arguments, io)?,
+        "command" | "type" => describe::describe(shell, name, arguments, io)?,
         _ => shell.status = 127,
     }
     Ok(Flow::Next)
@@ -136,19 +121,19 @@ pub(super) fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Whether a program of the name exists beside the built-in.
-fn has_program(shell: &Shell<'_>, name: &str) -> bool {
-    shell.shared.backends.iter().any(|backend| backend.provider(name).is_some())
-}
-
 fn change_directory(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
-    let target = match arguments {
-        [] => shell.variables.get("HOME").map(|home| home.value.clone()).unwrap_or_default(),
-        [dash] if dash == "-" => shell.variables.get("OLDPWD").map(|old| old.value.clone()).unwrap_or_default(),
-        [dashes, target] if dashes == "--" => target.clone(),
-        [target] => target.clone(),
-        _ => {
-            shell.complain(io, "cd: too many arguments")?;
+    let (target, say) = match arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments) {
+        [] => (shell.variables.get("HOME").map(|home| home.value.clone()).ok_or("HOME not set"), false),
+        [dash] if dash == "-" => {
+            (shell.variables.get("OLDPWD").map(|old| old.value.clone()).ok_or("OLDPWD not set"), true)
+        }
+        [target] => (Ok(target.clone()), false),
+        _ => (Err("too many arguments"), false),
+    };
+    let target = match target {
+        Ok(target) => target,
+        Err(reason) => {
+            shell.complain(io, &format!("cd: {reason}"))?;
             shell.status = 1;
             return Ok(());
         }
@@ -157,6 +142,7 @@ fn change_directory(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eva
     let rules = shell.shared.gate.paths();
     let located = shell.shared.scene.mounts.locate(&path);
     let reason = match located.map(|located| located.metadata(rules, true)) {
+        _ if !shell.parents_are_there(&target) => Some("No such file or directory"),
         Some(Ok(metadata)) if metadata.is_dir() => None,
         Some(Ok(_)) => Some("Not a directory"),
         Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Some("No such file or directory"),
@@ -165,9 +151,13 @@ fn change_directory(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eva
     };
     match reason {
         None => {
-            let old = std::mem::replace(&mut shell.directory, path);
+            if say {
+                shell.write(&io.stdout, format!("{path}\n").as_bytes())?;
+            }
+            let old = std::mem::replace(&mut shell.directory, path.clone());
             // A directory's name may have come from a glob.
             shell.assign("OLDPWD", old, Provenance::Expansion)?;
+            shell.assign("PWD", path, Provenance::Expansion)?;
         }
         Some(reason) => {
             shell.complain(io, &format!("cd: {target}: {reason}"))?;
@@ -209,103 +199,6 @@ fn set_options(shell: &mut Shell<'_>, arguments: &[String], words: &[VectorWord]
             shell.complain(io, &format!("set: {argument}: only -e, -u and -o pipefail are supported"))?;
             return Err(Abort::Exit(2));
         }
-    }
-    Ok(())
-}
-
-/// `read [-r] NAME…`: one line, byte by byte, so that the rest of the stream is left to the next reader.
-fn read_line(shell: &mut Shell<'_>, arguments: &[String], io: &Io) -> Eval<()> {
-    let raw = arguments.iter().any(|argument| argument == "-r");
-    let names: Vec<&String> = arguments.iter().filter(|argument| *argument != "-r").collect();
-    if let Some(bad) = names.iter().find(|name| !is_name(name)) {
-        shell.complain(io, &format!("read: `{bad}`: only -r and variable names are supported"))?;
-        return Err(Abort::Exit(2));
-    }
-    let limit = usize::try_from(shell.shared.run.limits().output_bytes).unwrap_or(usize::MAX);
-    let mut bytes = Vec::new();
-    let mut complete = false;
-    while bytes.len() < limit {
-        match io.stdin.read(1).map_err(|stop| super::stopped("read", stop))?.first() {
-            None => break,
-            Some(b'\n') if !raw && bytes.last() == Some(&b'\\') => drop(bytes.pop()),
-            Some(b'\n') => {
-                complete = true;
-                break;
-            }
-            Some(byte) => bytes.push(*byte),
-        }
-    }
-    let mut line = String::from_utf8_lossy(&bytes).into_owned();
-    if !raw {
-        line = line.replace('\\', "");
-    }
-    let ifs = shell.variables.get("IFS").map_or(" \t\n".to_owned(), |ifs| ifs.value.clone());
-    let white = |c: char| ifs.contains(c) && c.is_ascii_whitespace();
-    let mut rest = line.trim_matches(white).to_owned();
-    for (index, name) in names.iter().enumerate() {
-        let value = if index + 1 == names.len() {
-            std::mem::take(&mut rest)
-        } else {
-            let at = rest.find(|c| ifs.contains(c)).unwrap_or(rest.len());
-            let (word, after) = rest.split_at(at);
-            // One separator that is not white space ends the word, with the blanks around it.
-            let after = after.trim_start_matches(white);
-            let after = match after.chars().next() {
-                Some(c) if ifs.contains(c) => after[c.len_utf8()..].trim_start_matches(white),
-                _ => after,
-            };
-            let (word, after) = (word.to_owned(), after.to_owned());
-            rest = after;
-            word
-        };
-        shell.assign(name, value, Provenance::Expansion)?;
-    }
-    if names.is_empty() {
-        shell.assign("REPLY", line, Provenance::Expansion)?;
-    }
-    shell.status = u8::from(!complete);
-    Ok(())
-}
-
-/// `command -v NAME…` and `type NAME…`.
-fn describe(shell: &mut Shell<'_>, own: &str, arguments: &[String], io: &Io) -> Eval<()> {
-    let names = match arguments.split_first() {
-        Some((option, names)) if own == "command" && matches!(option.as_str(), "-v" | "-V") => names,
-        _ if own == "type" => arguments,
-        _ => {
-            shell.complain(io, "command: only `command -v NAME` is supported")?;
-            return Err(Abort::Exit(2));
-        }
-    };
-    for name in names {
-        if name.contains('/') && shell.exists(name) {
-            let text = if own == "type" { format!("{name} is {name}\n") } else { format!("{name}\n") };
-            shell.write(&io.stdout, text.as_bytes())?;
-            continue;
-        }
-        if shell.functions.contains_key(name) {
-            let text = if own == "type" { format!("{name} is a function\n") } else { format!("{name}\n") };
-            shell.write(&io.stdout, text.as_bytes())?;
-            continue;
-        }
-        let absent = name.contains('/');
-        let offered = if absent { (Provider::Nobody, "none") } else { resolve(name, shell.shared.backends) };
-        let text = match (offered, own) {
-            ((Provider::Nobody, _), "type") => {
-                shell.complain(io, &format!("type: {name}: not found"))?;
-                shell.status = 1;
-                continue;
-            }
-            ((Provider::Nobody, _), _) => {
-                shell.status = 1;
-                continue;
-            }
-            ((Provider::BuiltIn, _), "type") => format!("{name} is a shell builtin\n"),
-            ((Provider::BuiltIn, _), _) if name != "which" => format!("{name}\n"),
-            (_, "type") => format!("{name} is /usr/bin/{name}\n"),
-            _ => format!("/usr/bin/{name}\n"),
-        };
-        shell.write(&io.stdout, text.as_bytes())?;
     }
     Ok(())
 }

@@ -9,7 +9,10 @@ use skillgate_policy::{Provenance, Word as VectorWord};
 use skillgate_shell::arithmetic::{self, ArithmeticError, ArithmeticExpr, Variables};
 use skillgate_shell::braces::{self, BraceLimits};
 use skillgate_shell::pattern::{Pattern, PatternPiece};
-use skillgate_shell::{List, Parameter, ParameterName, ParameterOperation, Special, UnsetRule, Word, WordPart};
+use skillgate_shell::{
+    Command, List, Parameter, ParameterName, ParameterOperation, Redirect, RedirectOperator, Special, UnsetRule, Word,
+    WordPart,
+};
 use std::sync::Arc;
 
 /// Steps that one match of a pattern may take: the length of the text times that of the pattern.
@@ -110,6 +113,8 @@ struct Fields {
     current: Option<Field>,
     room: usize,
     overflow: bool,
+    /// Whether a `$@` had no positional parameters to give.
+    no_positionals: bool,
 }
 
 impl Fields {
@@ -165,18 +170,19 @@ impl<'a> Shell<'a> {
         let mut vector: Vec<Expanded> = Vec::new();
         let mut bytes = 0;
         for word in words {
-            if vector.first().is_some_and(|name| function::declares(&name.word.text)) && function::is_assignment(word) {
-                // As an assignment: neither split nor globbed.
-                let field = self.pieces(word, io)?;
-                vector.push(Expanded::of(&field));
-                continue;
-            }
+            let declares = vector.first().is_some_and(|name| function::declares(&name.word.text));
             let alternatives = braces::expand(word, &BraceLimits { max_words, max_bytes })
                 .map_err(|_| RunError::from_bound("brace expansion", Bound::GlobResults(max_words as u64)))?;
             for word in &alternatives {
                 let before = vector.len();
-                for field in self.fields(word, io)? {
-                    self.globbed(field, &mut vector)?;
+                if declares && alternatives.len() == 1 && function::is_assignment(word) {
+                    // As an assignment: neither split nor globbed.
+                    let field = self.pieces(word, io)?;
+                    vector.push(Expanded::of(&field));
+                } else {
+                    for field in self.fields(word, io)? {
+                        self.globbed(field, &mut vector)?;
+                    }
                 }
                 bytes += vector[before..].iter().map(|expanded: &Expanded| expanded.word.text.len()).sum::<usize>();
                 self.shared.run.check().map_err(|stop| stopped("expansion", stop))?;
@@ -248,7 +254,7 @@ impl<'a> Shell<'a> {
     /// No field yet, and room for as many bytes as a stream may keep.
     fn no_fields(&self) -> Fields {
         let room = usize::try_from(self.shared.run.limits().output_bytes).unwrap_or(usize::MAX);
-        Fields { done: Vec::new(), current: None, room, overflow: false }
+        Fields { done: Vec::new(), current: None, room, overflow: false, no_positionals: false }
     }
 
     fn finished(&self, mut fields: Fields) -> Eval<Vec<Field>> {
@@ -265,11 +271,17 @@ impl<'a> Shell<'a> {
             WordPart::Literal { text, .. } => fields.push(text, quoted, Provenance::Author),
             WordPart::Quoted { text, .. } => fields.push(text, true, Provenance::Author),
             WordPart::DoubleQuoted { parts, .. } => {
-                if !only_positionals(parts) {
-                    fields.push("", true, Provenance::Author);
-                }
+                let (done, before) = (fields.done.len(), fields.current.clone());
+                let outer = std::mem::take(&mut fields.no_positionals);
                 for part in parts {
                     self.part(part, true, fields, io)?;
+                }
+                let text = |field: &Option<Field>| field.as_ref().map(Field::text).unwrap_or_default();
+                if !std::mem::replace(&mut fields.no_positionals, outer) {
+                    fields.push("", true, Provenance::Author);
+                } else if fields.done.len() == done && text(&fields.current) == text(&before) {
+                    // `"$@"` without positional parameters is no field, also beside other expansions that give nothing.
+                    fields.current = before;
                 }
             }
             WordPart::Parameter(parameter) => self.parameter(parameter, quoted, fields, io)?,
@@ -350,7 +362,10 @@ impl<'a> Shell<'a> {
         let value = self.value(&parameter.name);
         let (text, provenance) = match &parameter.operation {
             ParameterOperation::Unset { rule, or_empty, word } => {
-                let absent = value.as_ref().is_none_or(|(text, _)| (*or_empty || many) && text.is_empty());
+                let absent = match &value {
+                    _ if many && !or_empty => self.positional.is_empty(),
+                    value => value.as_ref().is_none_or(|(text, _)| *or_empty && text.is_empty()),
+                };
                 match (rule, absent, value) {
                     (UnsetRule::Default, true, _) | (UnsetRule::Alternative, false, _) => {
                         for part in &word.parts {
@@ -363,7 +378,10 @@ impl<'a> Shell<'a> {
                         }
                         return Ok(());
                     }
-                    (UnsetRule::Alternative, true, _) => (String::new(), Provenance::Author),
+                    (UnsetRule::Alternative, true, _) => {
+                        fields.no_positionals |= parameter.name == ParameterName::Special(Special::At);
+                        (String::new(), Provenance::Author)
+                    }
                     (UnsetRule::Assign, true, _) => {
                         let field = self.pieces(word, io)?;
                         if let ParameterName::Variable(name) = &parameter.name {
@@ -428,14 +446,21 @@ impl<'a> Shell<'a> {
         };
         let ifs = self.variables.get("IFS").map_or(" \t\n".to_owned(), |ifs| ifs.value.clone());
         if quoted && parameter.name == ParameterName::Special(Special::Star) {
-            let separator: String = ifs.chars().take(1).collect();
+            // In a here-document bash joins them with blanks.
+            let separator: String = if self.in_document { " ".to_owned() } else { ifs.chars().take(1).collect() };
             let (text, provenance) = joined(&words, &separator);
             fields.push(&text, true, provenance);
             return Ok(());
         }
+        fields.no_positionals |= words.is_empty();
+        // Outside quotes they are joined and split again, so a separator that is not white space keeps empty ones.
+        let separator = ifs.get(..ifs.chars().next().map_or(0, char::len_utf8)).unwrap_or_default();
+        let splits = !quoted && !matches!(separator, "" | " " | "\t" | "\n");
         for (index, word) in words.iter().enumerate() {
-            if index > 0 {
-                fields.end_field();
+            match index {
+                0 => {}
+                _ if splits => fields.split(separator, &ifs, Provenance::Author),
+                _ => fields.end_field(),
             }
             self.insert(&word.text, quoted, word.provenance, fields);
         }
@@ -458,8 +483,17 @@ impl<'a> Shell<'a> {
             None => size,
             Some(length) => self.arithmetic(length, io)?,
         };
+        if count < 0 {
+            return self.negative_length(io);
+        }
         let (Ok(start), Ok(count)) = (usize::try_from(start), usize::try_from(count)) else { return Ok(Vec::new()) };
         Ok(all.into_iter().skip(start).take(count).collect())
+    }
+
+    /// A substring that would end before it begins.
+    fn negative_length<T>(&self, io: &Io) -> Eval<T> {
+        self.complain(io, "the length of a substring is less than 0")?;
+        Err(Abort::Exit(1))
     }
 
     /// The value after an operation, and whether the operation put something produced into it.
@@ -468,6 +502,8 @@ impl<'a> Shell<'a> {
         let text = match operation {
             ParameterOperation::Value | ParameterOperation::Unset { .. } => text.to_owned(),
             ParameterOperation::Length => text.chars().count().to_string(),
+            // As bash does it, the pattern is not even expanded.
+            ParameterOperation::Remove { .. } if text.is_empty() => String::new(),
             ParameterOperation::Remove { side, longest, pattern } => {
                 let pattern = self.pieces(pattern, io)?;
                 self.affordable(&pattern, text)?;
@@ -490,16 +526,20 @@ impl<'a> Shell<'a> {
                 let chars: Vec<char> = text.chars().collect();
                 let size = i64::try_from(chars.len()).unwrap_or(i64::MAX);
                 let offset = self.arithmetic(offset, io)?;
-                let start = if offset < 0 { size + offset } else { offset.min(size) };
-                let end = match length {
+                let start = if offset < 0 { size.saturating_add(offset) } else { offset };
+                let length = match length {
                     None => size,
-                    Some(length) => match self.arithmetic(length, io)? {
-                        length if length < 0 => size.saturating_add(length),
-                        length => start.saturating_add(length).min(size),
-                    },
+                    Some(length) => self.arithmetic(length, io)?,
                 };
+                if !(0..=size).contains(&start) {
+                    return Ok((String::new(), false));
+                }
+                let end = if length < 0 { size.saturating_add(length) } else { start.saturating_add(length).min(size) };
+                if end < start {
+                    return self.negative_length(io);
+                }
                 let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-                range.filter(|(start, end)| start <= end).map(|(s, e)| chars[s..e].iter().collect()).unwrap_or_default()
+                range.and_then(|(start, end)| chars.get(start..end)).unwrap_or_default().iter().collect()
             }
             ParameterOperation::Case { upper, all } => {
                 let change = |c: char| -> String {
@@ -527,30 +567,45 @@ impl<'a> Shell<'a> {
 
     /// Runs a list in a subshell and takes its output, without the newlines at its end.
     pub(super) fn substitution(&mut self, list: &List, io: &Io) -> Eval<String> {
+        if let Some(redirect) = file_substitution(list) {
+            self.substituted = true;
+            let bytes = self.file_text(redirect, io)?.unwrap_or_default();
+            return Ok(substituted_text(bytes));
+        }
         let capture = Capture::new(self.shared.run.limits().output_bytes, Overflow::Stop);
         let inner_io = Io { stdout: Output::Capture(Arc::clone(&capture)), ..io.clone() };
         let mut inner = self.clone();
         inner.exit_on_error = false;
+        inner.in_document = false;
         inner.finish(|shell| shell.nested(|shell| shell.list(list, &inner_io, false)))?;
         self.status = inner.status;
         self.substituted = true;
         self.decided_by = inner.decided_by;
-        let (mut bytes, _) = capture.take();
-        bytes.retain(|byte| *byte != 0);
-        let text = String::from_utf8_lossy(&bytes);
-        Ok(text.trim_end_matches('\n').to_owned())
+        Ok(substituted_text(capture.take().0))
     }
 
+    /// The value of an expression whose error ends the shell, as in an expansion.
     pub(super) fn arithmetic(&mut self, expr: &ArithmeticExpr, io: &Io) -> Eval<i64> {
+        self.arithmetic_or_complaint(expr, io)?.ok_or(Abort::Exit(1))
+    }
+
+    /// The value of an expression; `None` when it has none, which has been said.
+    pub(super) fn arithmetic_or_complaint(&mut self, expr: &ArithmeticExpr, io: &Io) -> Eval<Option<i64>> {
         let mut texts = Vec::new();
         for part in &expr.expansions {
             texts.push(self.parts_as_one(std::slice::from_ref(part), io)?.text());
         }
-        match arithmetic::evaluate(expr, &texts, &mut Names(self)) {
-            Ok(value) => Ok(value),
+        let mut names = Names { shell: self, unset: None };
+        let value = arithmetic::evaluate(expr, &texts, &mut names);
+        if let Some(name) = names.unset.filter(|_| self.fail_on_unset) {
+            self.complain(io, &format!("{name}: unbound variable"))?;
+            return Err(Abort::Exit(1));
+        }
+        match value {
+            Ok(value) => Ok(Some(value)),
             Err(error) => {
                 self.complain(io, &error.to_string())?;
-                Err(Abort::Exit(1))
+                Ok(None)
             }
         }
     }
@@ -566,9 +621,21 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// `"$@"` alone, which is no field when there are no positional parameters.
-fn only_positionals(parts: &[WordPart]) -> bool {
-    matches!(parts, [WordPart::Parameter(parameter)] if parameter.name == ParameterName::Special(Special::At))
+/// `$(< file)` is the file's text.
+fn file_substitution(list: &List) -> Option<&Redirect> {
+    let [item] = list.items.as_slice() else { return None };
+    let [Command::Simple(command)] = item.and_or.first.stages.as_slice() else { return None };
+    let [redirect] = command.redirects.as_slice() else { return None };
+    let alone = item.and_or.rest.is_empty() && !item.and_or.first.negated && item.background.is_none();
+    let bare = command.words.is_empty() && command.assignments.is_empty();
+    let reads = redirect.operator == RedirectOperator::Read && redirect.fd.is_none_or(|fd| fd == 0);
+    (alone && bare && reads).then_some(redirect)
+}
+
+/// What a substitution gives: no NUL, and no newlines at the end.
+fn substituted_text(mut bytes: Vec<u8>) -> String {
+    bytes.retain(|byte| *byte != 0);
+    String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
 }
 
 /// All of the words as one text.
@@ -591,16 +658,24 @@ pub(super) fn compile(pieces: &[Piece]) -> Result<Pattern, String> {
     Pattern::compile(&pieces).map_err(|error| error.to_string())
 }
 
-struct Names<'s, 'a>(&'s mut Shell<'a>);
+struct Names<'s, 'a> {
+    shell: &'s mut Shell<'a>,
+    /// The first variable that was read and is not set.
+    unset: Option<String>,
+}
 
 impl Variables for Names<'_, '_> {
     fn get(&mut self, name: &str) -> Option<String> {
-        self.0.variables.get(name).map(|variable| variable.value.clone())
+        let value = self.shell.variables.get(name).map(|variable| variable.value.clone());
+        if value.is_none() {
+            self.unset.get_or_insert_with(|| name.to_owned());
+        }
+        value
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), ArithmeticError> {
         // Whatever the number was computed from.
-        let assigned = self.0.assign(name, value.to_string(), Provenance::Expansion);
+        let assigned = self.shell.assign(name, value.to_string(), Provenance::Expansion);
         assigned.map_err(|_| ArithmeticError::NotAssignable(name.to_owned()))
     }
 }

@@ -76,8 +76,8 @@ impl Shell<'_> {
 
     /// `return [STATUS]`; `before` is the status of the command before it.
     pub(super) fn returned(&mut self, arguments: &[String], before: u8, io: &Io) -> Eval<Flow> {
-        if self.scopes.is_empty() {
-            self.complain(io, "return: can only be used in a function")?;
+        if self.scopes.is_empty() && self.sourced == 0 {
+            self.complain(io, "return: can only be used in a function or a sourced file")?;
             self.status = 2;
             return Ok(Flow::Next);
         }

@@ -9,7 +9,7 @@ const MAX_ENTRIES: usize = 65_536;
 impl Shell<'_> {
     /// Adds a field to a vector: the names that it matches when it is a pattern that matches something, else its text.
     pub(super) fn globbed(&mut self, field: Field, vector: &mut Vec<Expanded>) -> Eval<()> {
-        let active = field.pieces.iter().any(|piece| !piece.quoted && piece.text.contains(['*', '?', '[']));
+        let active = is_active(&field.pieces);
         let names = if active { self.matching(&field.pieces)? } else { Vec::new() };
         if names.is_empty() {
             vector.push(Expanded::of(&field));
@@ -32,9 +32,11 @@ impl Shell<'_> {
             let mut next = Vec::new();
             for path in &paths {
                 if !is_active(component) {
-                    let text: String = component.iter().map(|piece| piece.text.as_str()).collect();
+                    let text: String = component.iter().map(unescaped).collect();
                     let candidate = format!("{path}{text}");
-                    if !last || text.is_empty() || self.exists(&candidate) {
+                    // A slash at the end matches what is a directory.
+                    let there = if text.is_empty() { self.is_directory(&candidate) } else { self.exists(&candidate) };
+                    if !last || there {
                         next.push(format!("{candidate}{slash}"));
                     }
                     continue;
@@ -64,6 +66,12 @@ impl Shell<'_> {
         located.is_some_and(|located| located.metadata(rules, false).is_ok())
     }
 
+    fn is_directory(&self, path: &str) -> bool {
+        let located = self.shared.scene.mounts.locate(&self.absolute(path));
+        let metadata = located.and_then(|located| located.metadata(self.shared.gate.paths(), true).ok());
+        metadata.is_some_and(|metadata| metadata.is_dir())
+    }
+
     /// The names in a directory, each with whether it is a directory or a link to one.
     fn directory_entries(&self, path: &str) -> Vec<(String, bool)> {
         let rules = self.shared.gate.paths();
@@ -91,8 +99,29 @@ impl Shell<'_> {
     }
 }
 
+/// The text of a piece. A backslash that an expansion brought takes the meaning of the next character, as in a pattern.
+fn unescaped(piece: &Piece) -> String {
+    if piece.quoted || !piece.text.contains('\\') {
+        return piece.text.clone();
+    }
+    let mut text = String::with_capacity(piece.text.len());
+    let mut chars = piece.text.chars();
+    while let Some(c) = chars.next() {
+        text.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    text
+}
+
+/// Whether a character of a pattern is active. A backslash in it, which only an expansion can bring, takes that away.
 fn is_active(component: &[Piece]) -> bool {
-    component.iter().any(|piece| !piece.quoted && piece.text.contains(['*', '?', '[']))
+    component.iter().filter(|piece| !piece.quoted).any(|piece| {
+        let mut escaped = false;
+        piece.text.chars().any(|c| {
+            let active = !escaped && matches!(c, '*' | '?' | '[');
+            escaped = !escaped && c == '\\';
+            active
+        })
+    })
 }
 
 /// Splits a pattern at its slashes, quoted or not.

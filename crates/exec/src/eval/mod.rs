@@ -1,10 +1,13 @@
 //! The evaluator: walks the tree, expands words, and hands each vector to the gate and then to a backend.
 
 mod builtin;
+mod describe;
 mod echo;
 mod expand;
 mod function;
 mod glob;
+mod nested;
+mod read;
 mod redirect;
 mod regex;
 mod script;
@@ -21,9 +24,11 @@ use skillgate_shell::{
     AndOr, CaseTerminator, Command, CompoundCommand, CompoundKind, Connector, FunctionDefinition, List, Pipeline,
     Program, Word,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
+pub use builtin::is_builtin;
+pub(crate) use nested::{program_of, templates};
 pub(crate) use redirect::is_free_target;
 pub(crate) use script::system_command;
 pub(crate) use simple::Records;
@@ -53,6 +58,8 @@ pub(crate) struct Io {
     pub(crate) stdin_file: Option<String>,
     pub(crate) stdout: Output,
     pub(crate) stderr: Output,
+    /// Descriptors above 2, which redirections alone know.
+    pub(crate) others: Vec<(u32, Output)>,
 }
 
 /// Why evaluation cannot go on where it is.
@@ -93,12 +100,16 @@ struct Variable {
 struct Shell<'a> {
     shared: &'a Shared<'a>,
     variables: HashMap<String, Variable>,
+    /// Names that were exported before they were set.
+    exported_unset: BTreeSet<String>,
     directory: String,
     status: u8,
     /// Whether the words of the current command ran a substitution, whose status then counts.
     substituted: bool,
     /// The vector that gave the status.
     decided_by: Option<Vec<String>>,
+    /// Whether the body of a here-document is being expanded.
+    in_document: bool,
     exit_on_error: bool,
     fail_on_unset: bool,
     pipe_fail: bool,
@@ -110,6 +121,8 @@ struct Shell<'a> {
     zero: Arc<str>,
     /// For each function that is running, the variables that `local` hid.
     scopes: Vec<function::Scope>,
+    /// How many files are being read by `source`, which `return` ends as well.
+    sourced: u32,
     /// How deep groups, substitutions, functions and scripts nest here.
     depth: u32,
 }
@@ -120,10 +133,12 @@ pub(crate) fn run(shared: &Shared<'_>, program: &Program, io: Io) -> Result<(u8,
     let mut shell = Shell {
         shared,
         variables: shared.scene.environment.iter().map(|(name, value)| (name.clone(), variable(value))).collect(),
+        exported_unset: BTreeSet::new(),
         directory: shared.scene.directory.clone(),
         status: 0,
         substituted: false,
         decided_by: None,
+        in_document: false,
         exit_on_error: false,
         fail_on_unset: false,
         pipe_fail: false,
@@ -132,8 +147,10 @@ pub(crate) fn run(shared: &Shared<'_>, program: &Program, io: Io) -> Result<(u8,
         positional: Arc::default(),
         zero: Arc::from("skillgate"),
         scopes: Vec::new(),
+        sourced: 0,
         depth: 0,
     };
+    shell.reset_separators();
     shell.finish(|shell| shell.list(program, &io, false))?;
     Ok((shell.status, shell.decided_by))
 }
@@ -202,19 +219,22 @@ impl<'a> Shell<'a> {
         let flow = match pipeline.stages.as_slice() {
             [only] => self.command(only, io, condition)?,
             stages => {
-                self.stages(stages, &pipeline.stderr_too, io)?;
+                self.stages(stages, &pipeline.stderr_too, io, condition)?;
                 Flow::Next
             }
         };
         if pipeline.negated {
-            self.status = u8::from(self.status == 0);
-        } else if self.status != 0 && self.exit_on_error && !condition {
+            // The status that `return` gives is the function's.
+            if flow != Flow::Return {
+                self.status = u8::from(self.status == 0);
+            }
+        } else if self.status != 0 && self.exit_on_error && !condition && ends_on_error(&pipeline.stages) {
             return Err(Abort::Exit(self.status));
         }
         Ok(flow)
     }
 
-    fn stages(&mut self, stages: &[Command], stderr_too: &[bool], io: &Io) -> Eval<()> {
+    fn stages(&mut self, stages: &[Command], stderr_too: &[bool], io: &Io, condition: bool) -> Eval<()> {
         let run = self.shared.run;
         let _alive = run.take_stages(stages.len()).map_err(|stop| stopped("a pipeline", stop))?;
         let mut inputs = vec![(io.stdin.clone(), io.stdin_file.clone())];
@@ -233,7 +253,7 @@ impl<'a> Shell<'a> {
             .map(|(index, ((stage, (stdin, stdin_file)), stdout))| {
                 let joined = stderr_too.get(index).copied().unwrap_or(false);
                 let stderr = if joined { stdout.clone() } else { io.stderr.clone() };
-                (self.clone(), stage, Io { stdin, stdin_file, stdout, stderr })
+                (self.clone(), stage, Io { stdin, stdin_file, stdout, stderr, others: io.others.clone() })
             })
             .collect();
         let ended: Vec<Result<Shell<'a>, RunError>> = std::thread::scope(|scope| {
@@ -243,13 +263,13 @@ impl<'a> Shell<'a> {
                 let thread = std::thread::Builder::new()
                     .name("skillgate-stage".to_owned())
                     .stack_size(STAGE_STACK)
-                    .spawn_scoped(scope, move || shell.stage(stage, io));
+                    .spawn_scoped(scope, move || shell.stage(stage, io, condition));
                 threads.push(thread.map_err(|error| {
                     run.cancel();
                     RunError::Host { doing: "starting a pipeline".to_owned(), reason: error.to_string() }
                 }));
             }
-            let last = last.stage(last_stage, last_io);
+            let last = last.stage(last_stage, last_io, condition);
             let mut ended: Vec<_> = threads
                 .into_iter()
                 .map(|thread| match thread {
@@ -280,9 +300,10 @@ impl<'a> Shell<'a> {
     }
 
     /// Runs one stage of a pipeline in a shell of its own. The other stages end with it when it fails.
-    fn stage(mut self, command: &Command, io: Io) -> Result<Self, RunError> {
+    fn stage(mut self, command: &Command, io: Io, condition: bool) -> Result<Self, RunError> {
         let run = self.shared.run;
-        match self.finish(|shell| shell.command(command, &io, false)) {
+        self.loops = 0;
+        match self.finish(|shell| shell.command(command, &io, condition)) {
             Ok(()) => Ok(self),
             Err(error) => {
                 run.cancel();
@@ -325,6 +346,8 @@ impl<'a> Shell<'a> {
             CompoundKind::Group(list) => self.list(list, io, condition),
             CompoundKind::Subshell(list) => {
                 let mut inner = self.clone();
+                // A loop around it is none of its own.
+                inner.loops = 0;
                 inner.finish(|shell| shell.list(list, io, condition))?;
                 self.status = inner.status;
                 self.decided_by = inner.decided_by;
@@ -340,15 +363,22 @@ impl<'a> Shell<'a> {
                         return self.list(then, io, condition);
                     }
                 }
-                self.status = 0;
-                otherwise.as_ref().map_or(Ok(Flow::Next), |list| self.list(list, io, condition))
+                match otherwise {
+                    Some(list) => self.list(list, io, condition),
+                    None => {
+                        self.status = 0;
+                        Ok(Flow::Next)
+                    }
+                }
             }
             CompoundKind::For { variable, words, body } => {
                 let words = match words {
                     Some(words) => self.words(words, io)?,
                     None => self.positional.iter().cloned().map(expand::Expanded::whole).collect(),
                 };
-                self.status = 0;
+                if words.is_empty() {
+                    self.status = 0;
+                }
                 self.looped(|shell| {
                     for word in words {
                         shell.turn()?;
@@ -388,8 +418,7 @@ impl<'a> Shell<'a> {
             }),
             CompoundKind::Case { subject, arms } => {
                 let subject = self.text(subject, io)?;
-                self.status = 0;
-                let mut fallen = false;
+                let (mut fallen, mut ran) = (false, false);
                 for arm in arms {
                     let mut chosen = std::mem::take(&mut fallen);
                     for pattern in &arm.patterns {
@@ -398,6 +427,10 @@ impl<'a> Shell<'a> {
                     if !chosen {
                         continue;
                     }
+                    if arm.body.items.is_empty() {
+                        self.status = 0;
+                    }
+                    ran = true;
                     let flow = self.list(&arm.body, io, condition)?;
                     match arm.terminator {
                         CaseTerminator::Break => return Ok(flow),
@@ -406,16 +439,19 @@ impl<'a> Shell<'a> {
                         CaseTerminator::TryNext => {}
                     }
                 }
+                if !ran {
+                    self.status = 0;
+                }
                 Ok(Flow::Next)
             }
             CompoundKind::Conditional(test) => {
-                let holds = self.conditional(test, io)?;
-                self.decide(u8::from(!holds), vec!["[[".to_owned()]);
+                let status = self.conditional(test, io)?;
+                self.decide(status, vec!["[[".to_owned()]);
                 Ok(Flow::Next)
             }
             CompoundKind::Arithmetic(expr) => {
-                let value = self.arithmetic(expr, io)?;
-                self.decide(u8::from(value == 0), vec!["((".to_owned()]);
+                let value = self.arithmetic_or_complaint(expr, io)?;
+                self.decide(u8::from(value.unwrap_or(0) == 0), vec!["((".to_owned()]);
                 Ok(Flow::Next)
             }
         }
@@ -438,8 +474,17 @@ impl<'a> Shell<'a> {
     }
 
     fn assign(&mut self, name: &str, value: String, provenance: Provenance) -> Eval<()> {
-        let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
+        let exported = match self.variables.get(name) {
+            Some(variable) => variable.exported,
+            None => self.exported_unset.remove(name),
+        };
         self.set(name, Variable { value, provenance, exported })
+    }
+
+    /// A shell begins with its own separators of fields, whatever its environment says.
+    fn reset_separators(&mut self) {
+        let value = " \t\n".to_owned();
+        self.variables.insert("IFS".to_owned(), Variable { value, provenance: Provenance::Author, exported: false });
     }
 
     /// Sets a variable, as long as all of them together stay within their bound.
@@ -474,11 +519,40 @@ impl<'a> Shell<'a> {
         if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.directory.trim_end_matches('/')) }
     }
 
+    /// Whether every `..` of a path leaves a directory that is there. Paths are otherwise looked up without them.
+    fn parents_are_there(&self, path: &str) -> bool {
+        let parents = path.match_indices("..").filter(|(at, _)| {
+            let (before, after) = (&path[..*at], &path[at + 2..]);
+            (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
+        });
+        parents.map(|(at, _)| &path[..at]).filter(|left| !left.trim_matches(['/', '.']).is_empty()).all(|left| {
+            let located = self.shared.scene.mounts.locate(&self.absolute(left));
+            // What lies outside of every mount is not asked about.
+            located.is_none_or(|located| {
+                located.metadata(self.shared.gate.paths(), true).is_ok_and(|metadata| metadata.is_dir())
+            })
+        })
+    }
+
     /// Whether a text matches the pattern that a word becomes.
     fn matches(&mut self, pattern: &Word, text: &str, io: &Io) -> Eval<bool> {
         let pieces = self.pieces(pattern, io)?;
         self.affordable(&pieces, text)?;
         Ok(self.compile(&pieces, io)?.matches(text))
+    }
+}
+
+/// Whether `set -e` looks at the status of a pipeline. The commands in a group, a loop or a choice have been looked at one by
+/// one; what is left is the status of one that `set -e` ignores, such as `! true`.
+fn ends_on_error(stages: &[Command]) -> bool {
+    match stages {
+        [Command::Compound(compound)] => {
+            matches!(
+                compound.kind,
+                CompoundKind::Subshell(_) | CompoundKind::Conditional(_) | CompoundKind::Arithmetic(_)
+            )
+        }
+        _ => true,
     }
 }
 

@@ -1,10 +1,14 @@
-use super::{Eval, Io, Shell};
+use super::{Eval, Io, Shell, stopped};
 use crate::backend::RunError;
 use crate::mounts::{ChangeError, Writing};
+use crate::run::{Bound, Stop};
 use crate::stream::{Buffer, FileOutput, Input, Output};
-use skillgate_policy::Approved;
+use skillgate_policy::{Approved, Provenance, Provider, Sight, Word};
 use skillgate_shell::{Redirect, RedirectOperator, RedirectTarget};
 use std::sync::{Arc, Mutex};
+
+/// Bytes that are read from a file at once.
+const READ_BYTES: usize = 65_536;
 
 /// Targets of output that need no grant.
 pub(crate) fn is_free_target(path: &str) -> bool {
@@ -64,14 +68,10 @@ impl Shell<'_> {
                     if redirect.operator == RedirectOperator::DuplicateInput {
                         continue;
                     }
-                    let output = match from {
-                        1 => io.stdout.clone(),
-                        2 => io.stderr.clone(),
-                        _ => {
-                            self.complain(&io, &format!("{from}: bad file descriptor"))?;
-                            self.status = 1;
-                            return Ok(None);
-                        }
+                    let Some(output) = output_of(&io, *from) else {
+                        self.complain(&io, &format!("{from}: bad file descriptor"))?;
+                        self.status = 1;
+                        return Ok(None);
                     };
                     set_output(&mut io, redirect.fd.unwrap_or(1), output);
                 }
@@ -79,11 +79,15 @@ impl Shell<'_> {
                     let default = u32::from(redirect.operator != RedirectOperator::DuplicateInput);
                     match redirect.fd.unwrap_or(default) {
                         0 => (io.stdin, io.stdin_file) = (Input::Empty, None),
+                        fd if fd > 2 => io.others.retain(|(other, _)| *other != fd),
                         fd => set_output(&mut io, fd, Output::Closed),
                     }
                 }
                 RedirectTarget::HereDocument(document) => {
-                    let text = self.parts_as_one(&document.body().parts, &io)?.text();
+                    let outer = std::mem::replace(&mut self.in_document, true);
+                    let text = self.parts_as_one(&document.body().parts, &io);
+                    self.in_document = outer;
+                    let text = text?.text();
                     (io.stdin, io.stdin_file) = (Input::Buffer(Buffer::new(text.into_bytes())), None);
                 }
                 RedirectTarget::HereString(word) => {
@@ -94,6 +98,44 @@ impl Shell<'_> {
             }
         }
         Ok(Some(io))
+    }
+
+    /// The text of a file, for `$(< file)`: decided as a reading of the shell's own, which needs no more than that the file
+    /// may be read. `None` when it cannot be opened, which has been said.
+    pub(super) fn file_text(&mut self, redirect: &Redirect, io: &Io) -> Eval<Option<Vec<u8>>> {
+        let RedirectTarget::File(word) = &redirect.target else { return Ok(None) };
+        let path = self.text(word, io)?;
+        let vector = ["<".to_owned(), path];
+        let words = vector.clone().map(|text| Word { text, provenance: Provenance::Author });
+        let approved = self.approve(&vector, &words, Provider::BuiltIn)?;
+        let input = match self.input_file(&vector[1])? {
+            Ok(Source::Same) => io.stdin.clone(),
+            Ok(Source::Nothing) => Input::Empty,
+            Ok(Source::File(_)) if approved.sight() == Sight::StreamsOnly => {
+                let refusal = Approved::unmounted_refusal(&vector, &vector[1], approved.withheld());
+                return Err(RunError::from(refusal).into());
+            }
+            Ok(Source::File(input)) => input,
+            Err(reason) => {
+                self.complain(io, &format!("{}: {reason}", vector[1]))?;
+                self.status = 1;
+                return Ok(None);
+            }
+        };
+        let limit = self.shared.run.limits().output_bytes;
+        let mut text = Vec::new();
+        loop {
+            self.shared.run.check().map_err(|stop| stopped("<", stop))?;
+            let bytes = input.read(READ_BYTES).map_err(|stop| stopped("<", stop))?;
+            if bytes.is_empty() {
+                self.status = 0;
+                return Ok(Some(text));
+            }
+            text.extend(bytes);
+            if text.len() as u64 > limit {
+                return Err(stopped("<", Stop::Bound(Bound::Output(limit))).into());
+            }
+        }
     }
 
     /// Opens a file for writing, where a rule grants it; the run is refused where none does.
@@ -115,6 +157,7 @@ impl Shell<'_> {
                 Ok(Ok(Output::File(FileOutput::new(file, self.shared.run))))
             }
             Err(ChangeError::Refused) => refuse(),
+            Err(ChangeError::Stopped(stop)) => Err(stopped(">", stop).into()),
             Err(ChangeError::System(error)) if error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(Err("No such file or directory"))
             }
@@ -129,7 +172,8 @@ impl Shell<'_> {
             "/dev/stdin" => return Ok(Ok(Source::Same)),
             _ => {}
         }
-        let Some(located) = self.shared.scene.mounts.locate(&self.absolute(path)) else {
+        let located = self.shared.scene.mounts.locate(&self.absolute(path));
+        let Some(located) = located.filter(|_| !path.is_empty() && self.parents_are_there(path)) else {
             return Ok(Err("No such file or directory"));
         };
         let rules = self.shared.gate.paths();
@@ -148,6 +192,12 @@ impl Shell<'_> {
     }
 }
 
+/// Whether a redirection gives standard input another file or descriptor, or closes it.
+pub(super) fn replaces_input(redirect: &Redirect) -> bool {
+    let reads = matches!(redirect.operator, RedirectOperator::Read | RedirectOperator::DuplicateInput);
+    reads && redirect.fd.is_none_or(|fd| fd == 0)
+}
+
 /// What a redirection of standard input names.
 enum Source {
     /// Standard input as it is.
@@ -156,10 +206,21 @@ enum Source {
     File(Input),
 }
 
+fn output_of(io: &Io, fd: u32) -> Option<Output> {
+    match fd {
+        1 => Some(io.stdout.clone()),
+        2 => Some(io.stderr.clone()),
+        fd => io.others.iter().find(|(other, _)| *other == fd).map(|(_, output)| output.clone()),
+    }
+}
+
 fn set_output(io: &mut Io, fd: u32, output: Output) {
     match fd {
         1 => io.stdout = output,
         2 => io.stderr = output,
-        _ => {}
+        fd => {
+            io.others.retain(|(other, _)| *other != fd);
+            io.others.push((fd, output));
+        }
     }
 }

@@ -1,14 +1,15 @@
 //! `[[ TEXT =~ EXPRESSION ]]`: extended regular expressions of POSIX, matched in linear time.
 
 use super::expand::{Field, Piece};
-use super::{Abort, Eval, Io, Shell};
+use super::{Eval, Io, Shell};
 
 /// Bytes that one compiled expression may take.
 const MAX_COMPILED: usize = 1 << 20;
 
 impl Shell<'_> {
     /// Whether a text holds what an expression describes; quoted characters of the expression stand for themselves.
-    pub(super) fn matches_regex(&mut self, expression: &Field, text: &str, io: &Io) -> Eval<bool> {
+    /// `None` when the expression is none, which has been said.
+    pub(super) fn matches_regex(&mut self, expression: &Field, text: &str, io: &Io) -> Eval<Option<bool>> {
         self.affordable(expression, text)?;
         let compiled = translate(&expression.pieces).and_then(|translated| {
             let built =
@@ -16,12 +17,11 @@ impl Shell<'_> {
             built.map_err(|error| error.to_string())
         });
         match compiled {
-            Ok(compiled) => Ok(compiled.is_match(text)),
+            Ok(compiled) => Ok(Some(compiled.is_match(text))),
             Err(reason) => {
                 let reason = reason.lines().last().unwrap_or_default().to_owned();
                 self.complain(io, &format!("[[: {}: not a regular expression: {reason}", expression.text()))?;
-                // Neither true nor false: bash gives the whole condition status 2.
-                Err(Abort::Exit(2))
+                Ok(None)
             }
         }
     }

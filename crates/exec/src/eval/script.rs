@@ -3,6 +3,7 @@
 
 use super::{Abort, Eval, Flow, Io, Shell, stopped};
 use crate::backend::Backend;
+use crate::mounts::Located;
 use crate::program::Program;
 use crate::run::{Bound, Stop};
 use skillgate_policy::{Provenance, Word as VectorWord};
@@ -100,13 +101,49 @@ impl Shell<'_> {
     }
 
     /// `eval WORD…`, which is for grants that permit every command: nobody sees its text before it is made.
-    pub(super) fn eval(&mut self, words: &[VectorWord], io: &Io, condition: bool) -> Eval<Flow> {
+    pub(super) fn eval(&mut self, words: &[VectorWord], before: u8, io: &Io, condition: bool) -> Eval<Flow> {
         if !self.shared.gate.is_unrestricted() || self.may_be_argument(words) {
             return Err(self.refuse_produced(words));
         }
         let text = super::function::texts(words.get(1..).unwrap_or_default()).join(" ");
         let Some(program) = self.parsed("eval", &text, io)? else { return Ok(Flow::Next) };
+        if !program.tree.items.is_empty() {
+            // What its first command sees as `$?`.
+            self.status = before;
+        }
         self.nested(|shell| shell.list(&program.tree, io, condition))
+    }
+
+    /// `source FILE [ARG…]` and `. FILE [ARG…]`: the commands of the file in this shell, each decided as its own vector.
+    pub(super) fn source(&mut self, words: &[VectorWord], before: u8, io: &Io, condition: bool) -> Eval<Flow> {
+        let Some((path, arguments)) = words.get(1..).and_then(<[_]>::split_first) else {
+            self.complain(io, "source: a file name is missing")?;
+            self.status = 2;
+            return Ok(Flow::Next);
+        };
+        let text = match self.script(&path.text, false, io)? {
+            Script::Text(text) => text,
+            Script::Not(_) => {
+                self.status = 1;
+                return Ok(Flow::Next);
+            }
+        };
+        let Some(program) = self.parsed(&path.text, &text, io)? else { return Ok(Flow::Next) };
+        if !program.tree.items.is_empty() {
+            // What its first command sees as `$?`.
+            self.status = before;
+        }
+        let positional = (!arguments.is_empty()).then(|| Arc::clone(&self.positional));
+        if positional.is_some() {
+            self.set_positional(arguments);
+        }
+        self.sourced += 1;
+        let flow = self.nested(|shell| shell.list(&program.tree, io, condition))?;
+        self.sourced -= 1;
+        if let Some(positional) = positional {
+            self.positional = positional;
+        }
+        Ok(if flow == Flow::Return { Flow::Next } else { flow })
     }
 
     /// Whether a text could hold an argument of the invocation, which is data and never becomes a program, whatever is granted.
@@ -130,11 +167,13 @@ impl Shell<'_> {
     }
 
     /// A shell as a new process of it would be: exported variables, no functions, no options.
-    fn fresh(&self) -> Self {
+    pub(super) fn fresh(&self) -> Self {
         let mut inner = self.clone();
         inner.variables.retain(|_, variable| variable.exported);
         inner.functions = Arc::default();
+        inner.reset_separators();
         inner.scopes.clear();
+        inner.sourced = 0;
         inner.loops = 0;
         (inner.exit_on_error, inner.fail_on_unset, inner.pipe_fail) = (false, false, false);
         inner.status = 0;
@@ -171,6 +210,10 @@ impl Shell<'_> {
             Ok(Script::Not(status))
         };
         let located = self.shared.scene.mounts.locate(&self.absolute(path));
+        if located.as_ref().is_some_and(Located::is_scratch) {
+            // What a program put together itself may hold text that could be an argument.
+            return not(self, "is in /tmp, from where no script is run", CANNOT_RUN);
+        }
         let opened = match located.map(|located| located.open(self.shared.gate.paths())) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) if error.kind() == std::io::ErrorKind::PermissionDenied => {

@@ -1,7 +1,8 @@
 use super::expand::Expanded;
+use super::nested::{self, RunsOthers};
 use super::{Eval, Flow, Io, Shell, Variable, builtin, resolve, stopped, system_command};
 use crate::audit::{AuditEvent, AuditFailure};
-use crate::backend::{Job, RunError};
+use crate::backend::{Job, NestedCommands, RunError};
 use crate::executor::CommandRecord;
 use skillgate_policy::{Approved, CommandRequest, Effect, Provenance, Provider, Sight, Word};
 use skillgate_shell::SimpleCommand;
@@ -53,14 +54,14 @@ impl Shell<'_> {
             assignments.push((assignment.name.clone(), text, provenance));
         }
         let Some(name) = words.first().map(|word| word.text.clone()) else {
-            // Without a command the status is that of the last substitution, or 0.
-            let status = if self.substituted { self.status } else { 0 };
-            self.status = status;
+            // Without a command the status is that of the last substitution, or 0. bash does a redirection of standard input
+            // to a file in a subshell, whose status counts.
             for (name, value, provenance) in assignments {
                 self.assign(&name, value, provenance)?;
             }
-            if self.redirected(&command.redirects, io)?.is_some() {
-                self.status = status;
+            let apart = command.redirects.iter().any(super::redirect::replaces_input);
+            if self.redirected(&command.redirects, io)?.is_some() && (apart || !self.substituted) {
+                self.status = 0;
             }
             return Ok(Flow::Next);
         };
@@ -82,23 +83,47 @@ impl Shell<'_> {
             self.decided_by = Some(vector);
             return Ok(Flow::Next);
         }
-        let approved = self.approve(&vector, &words, provider)?;
-        let rule = approved.rule().to_owned();
-        self.record(&AuditEvent::Command { vector: vector.clone(), decision: Effect::Allow, rule: rule.clone() })?;
+        let approved = self.admit(&vector, &words, provider)?;
         let Some(io) = self.redirected(&command.redirects, io)? else {
             self.decided_by = Some(vector);
             return Ok(Flow::Next);
         };
+        self.perform(approved, &positional(), backend, assignments, io, condition)
+    }
+
+    /// Has a vector decided, and records that it may run.
+    pub(super) fn admit(&self, vector: &[String], words: &[Word], provider: Provider) -> Result<Approved, RunError> {
+        let approved = self.approve(vector, words, provider)?;
+        let (vector, rule) = (vector.to_vec(), approved.rule().to_owned());
+        self.record(&AuditEvent::Command { vector, decision: Effect::Allow, rule })?;
+        Ok(approved)
+    }
+
+    /// Runs an approved command to its end and leaves its status. `words` is its vector with what is known of each word, as a
+    /// script's positional parameters get it.
+    pub(super) fn perform(
+        &mut self,
+        approved: Approved,
+        words: &[Word],
+        backend: &'static str,
+        assignments: Vec<(String, String, Provenance)>,
+        io: Io,
+        condition: bool,
+    ) -> Eval<Flow> {
+        let (vector, provider) = (approved.vector().to_vec(), approved.provider());
         if let (Sight::StreamsOnly, Some(path)) = (approved.sight(), &io.stdin_file) {
             return Err(RunError::from(Approved::unmounted_refusal(&vector, path, approved.withheld())).into());
         }
-        let index = self.note(&vector, rule, backend);
+        let name = vector.first().cloned().unwrap_or_default();
+        let index = self.note(&vector, approved.rule().to_owned(), backend);
         let started = Instant::now();
         let result = if provider == Provider::BuiltIn && backend == "shell" {
-            let words = positional();
-            self.with_assignments(assignments, |shell| builtin::run(shell, &vector, &words, &io, condition))
+            self.with_assignments(assignments, |shell| builtin::run(shell, &vector, words, &io, condition))
         } else {
             let environment = self.environment(assignments);
+            let runs_others = provider == Provider::Shipped && nested::runs_others(&vector);
+            let others =
+                runs_others.then(|| RunsOthers { shell: self, words, environment: &environment, io: io.clone() });
             let job = Job {
                 directory: &self.directory,
                 environment: &environment,
@@ -107,6 +132,7 @@ impl Shell<'_> {
                 stderr: io.stderr,
                 mounts: &self.shared.scene.mounts,
                 run: self.shared.run,
+                nested: others.as_ref().map(|others| others as &dyn NestedCommands),
             };
             let backend = self.shared.backends.iter().find(|backend| backend.provider(&name).is_some());
             match backend.map(|backend| backend.run(approved, job)) {
@@ -141,7 +167,7 @@ impl Shell<'_> {
     }
 
     /// Has the gate decide, and asks somebody where a rule wants it.
-    fn approve(&self, vector: &[String], words: &[Word], provider: Provider) -> Result<Approved, RunError> {
+    pub(super) fn approve(&self, vector: &[String], words: &[Word], provider: Provider) -> Result<Approved, RunError> {
         let mut asked = Vec::new();
         loop {
             let refusal = match self.shared.gate.approve(CommandRequest { words: words.to_vec(), provider }) {

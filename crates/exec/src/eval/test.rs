@@ -1,6 +1,6 @@
 //! `test`, `[` and `[[`.
 
-use super::{Abort, Eval, Flow, Io, Shell};
+use super::{Eval, Flow, Io, Shell};
 use cap_std::fs::Metadata;
 use skillgate_shell::arithmetic;
 use skillgate_shell::{BinaryTest, Conditional, ConditionalKind, UnaryTest};
@@ -118,69 +118,80 @@ fn binary(operator: &str) -> Option<BinaryTest> {
 }
 
 impl Shell<'_> {
-    pub(super) fn conditional(&mut self, conditional: &Conditional, io: &Io) -> Eval<bool> {
-        Ok(match &conditional.kind {
-            ConditionalKind::Not(inner) => !self.conditional(inner, io)?,
+    /// The status of a condition: 0 when it holds, 1 when it does not, 2 when it holds a regular expression that is none.
+    pub(super) fn conditional(&mut self, conditional: &Conditional, io: &Io) -> Eval<u8> {
+        let status = |holds: bool| Ok(u8::from(!holds));
+        match &conditional.kind {
+            ConditionalKind::Not(inner) => status(self.conditional(inner, io)? != 0),
             ConditionalKind::All(parts) => {
                 for part in parts {
-                    if !self.conditional(part, io)? {
-                        return Ok(false);
+                    let part = self.conditional(part, io)?;
+                    if part != 0 {
+                        return Ok(part);
                     }
                 }
-                true
+                Ok(0)
             }
             ConditionalKind::Any(parts) => {
+                let mut last = 1;
                 for part in parts {
-                    if self.conditional(part, io)? {
-                        return Ok(true);
+                    last = self.conditional(part, io)?;
+                    if last == 0 {
+                        break;
                     }
                 }
-                false
+                Ok(last)
             }
             ConditionalKind::Unary { test, operand } => {
                 let operand = self.text(operand, io)?;
-                self.holds(*test, &operand)
+                status(self.holds(*test, &operand))
             }
             ConditionalKind::Binary { test, left, right } => {
                 let left = self.text(left, io)?;
                 match test {
-                    BinaryTest::Matches => self.matches(right, &left, io)?,
-                    BinaryTest::DoesNotMatch => !self.matches(right, &left, io)?,
+                    BinaryTest::Matches => status(self.matches(right, &left, io)?),
+                    BinaryTest::DoesNotMatch => status(!self.matches(right, &left, io)?),
                     BinaryTest::Regex => {
                         let right = self.pieces(right, io)?;
-                        self.matches_regex(&right, &left, io)?
+                        // bash says 2 for an expression that it cannot read.
+                        self.matches_regex(&right, &left, io)?.map_or(Ok(2), status)
                     }
                     test => {
                         let right = self.text(right, io)?;
                         match test.on_numbers() {
                             Some(holds) => {
                                 let (left, right) = (self.number(&left, io)?, self.number(&right, io)?);
-                                holds(&left, &right)
+                                status(left.zip(right).is_some_and(|(left, right)| holds(&left, &right)))
                             }
-                            None => self.compare(*test, &left, &right).unwrap_or(false),
+                            None => status(self.compare(*test, &left, &right).unwrap_or(false)),
                         }
                     }
                 }
             }
-        })
+        }
     }
 
-    /// A side of a number test of `[[`, which is arithmetic.
-    fn number(&mut self, text: &str, io: &Io) -> Eval<i64> {
+    /// A side of a number test of `[[`, which is arithmetic; `None` when it is none, which has been said.
+    fn number(&mut self, text: &str, io: &Io) -> Eval<Option<i64>> {
         match arithmetic::parse(text, self.shared.run.limits().depth as usize) {
-            Ok(expr) if text.trim().is_empty() => drop(expr),
-            Ok(expr) => return self.arithmetic(&expr, io),
+            _ if text.trim().is_empty() => Ok(Some(0)),
+            Ok(expr) => self.arithmetic_or_complaint(&expr, io),
             Err(error) => {
                 self.complain(io, &format!("[[: {text}: {error}"))?;
-                return Err(Abort::Exit(1));
+                Ok(None)
             }
         }
-        Ok(0)
     }
 
     fn metadata(&self, path: &str, follow: bool) -> Option<Metadata> {
+        if path.is_empty() || !self.parents_are_there(path) {
+            return None;
+        }
+        // What a slash at the end names is a directory, or what a link to one leads to.
+        let directory = path.ends_with('/');
         let located = self.shared.scene.mounts.locate(&self.absolute(path))?;
-        located.metadata(self.shared.gate.paths(), follow).ok()
+        let metadata = located.metadata(self.shared.gate.paths(), follow || directory).ok()?;
+        (metadata.is_dir() || !directory).then_some(metadata)
     }
 
     fn holds(&self, test: UnaryTest, operand: &str) -> bool {

@@ -5,6 +5,9 @@ use crate::testing::{limits, run, run_with};
 use skillgate_core::Limits;
 use skillgate_policy::RefusalReason;
 
+mod agreement;
+mod limits;
+mod nested;
 mod scripts;
 
 /// Runs programs under `Bash` and compares output and status.
@@ -74,10 +77,34 @@ fn lists_conditions_and_loops_have_the_statuses_of_a_shell() {
         ("printf_missing x", "", 127),
         ("args x | read y; args \"$y\"", "[]\n", 0),
         ("args 'p q' | { read y z; args $z; }", "[q]]\n", 0),
-        ("IFS=, read a b <<< 'x, y,z'; args \"$a\" \"$b\" \"$IFS\"", "[x][ y,z][]\n", 0),
+        ("IFS=, read a b <<< 'x, y,z'; args \"$a\" \"$b\" \"$IFS\"", "[x][ y,z][ \t\n]\n", 0),
         ("IFS= read -r l <<< '  two  '; args \"$l\"", "[  two  ]\n", 0),
         ("while true; do echo y; done | head", "y\n", 0),
     ]);
+}
+
+#[test]
+fn names_are_described_as_bash_describes_them() {
+    check(&[
+        ("command -v args cd if sh which", "/usr/bin/args\ncd\nif\n/usr/bin/sh\n/usr/bin/which\n", 0),
+        ("command -v nope; args $?; command -v nope cd; args $?", "[1]\ncd\n[0]\n", 0),
+        (
+            "type args cd if sh",
+            "args is /usr/bin/args\ncd is a shell builtin\nif is a shell keyword\nsh is /usr/bin/sh\n",
+            0,
+        ),
+        ("f() { :; }; type -t f cd args if nope; args $?", "function\nbuiltin\nfile\nkeyword\n[1]\n", 0),
+        ("type nope cd 2>/dev/null; args $?", "cd is a shell builtin\n[1]\n", 0),
+        ("command -V args", "args is /usr/bin/args\n", 0),
+        ("which args sh", "/usr/bin/args\n/usr/bin/sh\n", 0),
+        ("which cd nope args; args $?", "/usr/bin/args\n[1]\n", 0),
+        ("which || args $?", "[1]\n", 0),
+    ]);
+    for source in ["f() { :; }; type f", "type -a args", "command -p args", "which -a args"] {
+        let ran = run(source);
+        assert_eq!((ran.stdout.as_str(), ran.result.expect(source).status), ("", 2), "{source}");
+        assert!(ran.stderr.contains("support"), "{source}: {}", ran.stderr);
+    }
 }
 
 #[test]

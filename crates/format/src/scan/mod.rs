@@ -9,6 +9,7 @@ mod comment;
 mod glued;
 mod grant;
 mod program;
+mod prose;
 mod secret;
 mod signs;
 mod unseen;
@@ -53,6 +54,7 @@ pub fn scan(document: &Document) -> Vec<Diagnostic> {
     }
     command::scan(&body, &markdown, &signs, &mut found);
     glued::scan(&body, &markdown, &mut found);
+    prose::scan(&body, &markdown, &mut found);
     for finding in &mut found[from..] {
         finding.span = finding.span.map(|span| document.source_span(span));
     }

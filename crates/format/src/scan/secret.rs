@@ -11,12 +11,19 @@ struct Shape {
     alphabet: fn(u8) -> bool,
     /// Bytes of the tail, at least and at most.
     tail: (usize, usize),
+    /// The part of the prefix that is searched for; what few other texts hold.
+    sign: (usize, usize),
     /// Whether the tail must have small and capital letters and digits, because the prefix alone says little.
     mixed: bool,
 }
 
 const fn shape(kind: &'static str, prefix: &'static str, alphabet: fn(u8) -> bool, tail: (usize, usize)) -> Shape {
-    Shape { kind, prefix, alphabet, tail, mixed: false }
+    Shape { kind, prefix, alphabet, tail, sign: (0, prefix.len()), mixed: false }
+}
+
+/// A shape of whose prefix only a part is searched for, because the rest stands in many words, or in other shapes too.
+const fn signed(shape: Shape, from: usize, to: usize) -> Shape {
+    Shape { sign: (from, to), ..shape }
 }
 
 /// What the block of a private key begins with.
@@ -35,18 +42,18 @@ const SHAPES: [Shape; 19] = [
     shape("a GitHub token", "ghu_", alnum, (36, 36)),
     shape("a GitHub token", "ghs_", alnum, (36, 36)),
     shape("a GitHub token", "ghr_", alnum, (36, 76)),
-    shape("a GitHub token", "github_pat_", word, (60, 90)),
+    signed(shape("a GitHub token", "github_pat_", word, (60, 90)), 5, 11),
     shape("a GitLab token", "glpat-", dashed, (20, 64)),
-    shape("a Slack token", "xoxb-", dashed, (24, LONG)),
-    shape("a Slack token", "xoxa-", dashed, (24, LONG)),
-    shape("a Slack token", "xoxp-", dashed, (24, LONG)),
+    signed(shape("a Slack token", "xoxb-", dashed, (24, LONG)), 0, 3),
+    signed(shape("a Slack token", "xoxa-", dashed, (24, LONG)), 0, 3),
+    signed(shape("a Slack token", "xoxp-", dashed, (24, LONG)), 0, 3),
     shape("a Google API key", "AIza", dashed, (35, 35)),
-    shape("an npm token", "npm_", alnum, (36, 36)),
+    signed(shape("an npm token", "npm_", alnum, (36, 36)), 1, 4),
     shape("a Hugging Face token", "hf_", alnum, (34, 37)),
-    shape("a Stripe key", "sk_live_", alnum, (24, 120)),
-    shape("a Stripe key", "rk_live_", alnum, (24, 120)),
-    Shape { kind: "an API key", prefix: "sk-", alphabet: dashed, tail: (32, LONG), mixed: true },
-    shape("a PyPI token", "pypi-AgEIcHlwaS5vcmc", dashed, (40, LONG)),
+    signed(shape("a Stripe key", "sk_live_", alnum, (24, 120)), 1, 8),
+    signed(shape("a Stripe key", "rk_live_", alnum, (24, 120)), 1, 8),
+    Shape { mixed: true, ..shape("an API key", "sk-", dashed, (32, LONG)) },
+    signed(shape("a PyPI token", "pypi-AgEIcHlwaS5vcmc", dashed, (40, LONG)), 0, 6),
 ];
 
 /// Words that say that a token is none.
@@ -101,19 +108,21 @@ pub(super) struct Present {
     key: bool,
 }
 
-/// What every credential begins with; of a private key the part that few other texts hold.
-pub(super) fn beginnings() -> impl Iterator<Item = &'static [u8]> {
-    SHAPES.iter().map(|shape| shape.prefix.as_bytes()).chain([&PRIVATE_KEY[KEY_DASHES..]])
+/// A part of what every credential begins with, which the search of [`super::signs`] looks for.
+#[cfg(test)]
+pub(super) fn signs() -> impl Iterator<Item = &'static [u8]> {
+    SHAPES.iter().map(|shape| &shape.prefix.as_bytes()[shape.sign.0..shape.sign.1]).chain([&PRIVATE_KEY[KEY_DASHES..]])
 }
 
 impl Present {
-    /// Takes the beginning that stands at `at`, if there is one.
+    /// Takes the beginning whose sign stands at `at`, if there is one.
     pub(super) fn add(&mut self, bytes: &[u8], at: usize) {
+        let begins =
+            |with: &[u8], sign: usize| at.checked_sub(sign).is_some_and(|start| bytes[start..].starts_with(with));
         for (shape, present) in SHAPES.iter().zip(&mut self.shapes) {
-            *present |= bytes[at..].starts_with(shape.prefix.as_bytes());
+            *present |= begins(shape.prefix.as_bytes(), shape.sign.0);
         }
-        let start = at.checked_sub(KEY_DASHES);
-        self.key |= start.is_some_and(|start| bytes[start..].starts_with(PRIVATE_KEY));
+        self.key |= begins(PRIVATE_KEY, KEY_DASHES);
     }
 }
 

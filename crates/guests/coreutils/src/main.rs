@@ -31,15 +31,19 @@ fn main() {
 /// Where commands look for room for temporary files. It is absent unless the host shows it, and they do without; without a
 /// name they would ask the standard library, which has none on WASI and panics.
 const TEMPORARY: &str = "/tmp";
+/// A place that is never there.
+const NOWHERE: &str = "/dev/nowhere";
 
 fn dispatch() -> i32 {
-    if tempfile::env::override_temp_dir(Path::new(TEMPORARY)).is_err() {
-        eprintln!("coreutils: the place for temporary files is set twice");
-        return 1;
-    }
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let called = arguments.first().map(OsString::as_os_str).unwrap_or_default();
     let name = Path::new(called).file_name().unwrap_or(called);
+    // `tac` would map its temporary file into memory, which WASI has no call for; without one it reads its input as it is.
+    let temporary = if name == "tac" { NOWHERE } else { TEMPORARY };
+    if tempfile::env::override_temp_dir(Path::new(temporary)).is_err() {
+        eprintln!("coreutils: the place for temporary files is set twice");
+        return 1;
+    }
     let found = name.to_str().and_then(|name| APPLETS.binary_search_by(|applet| applet.name.cmp(name)).ok());
     let Some(applet) = found.and_then(|at| APPLETS.get(at)) else {
         eprintln!("coreutils: {}: command not found", name.display());

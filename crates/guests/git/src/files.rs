@@ -2,6 +2,8 @@
 //! through the standard library.
 
 use bstr::{BString, ByteSlice as _};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,10 +73,23 @@ pub(crate) fn status(path: &Path) -> io::Result<Status> {
     system::status(path, false)
 }
 
+/// The entries of a directory, each with its own status.
+type Entries = Vec<(BString, Status)>;
+
+thread_local! {
+    /// What was listed. A command changes nothing and ends soon, and `status` looks at every directory twice: for the files that
+    /// are tracked, and for those that are not.
+    static LISTED: RefCell<HashMap<PathBuf, Entries>> = RefCell::default();
+}
+
 /// The entries of a directory with their own status, by name.
-pub(crate) fn list(path: &Path) -> io::Result<Vec<(BString, Status)>> {
+pub(crate) fn list(path: &Path) -> io::Result<Entries> {
+    if let Some(entries) = LISTED.with_borrow(|listed| listed.get(path).cloned()) {
+        return Ok(entries);
+    }
     let mut entries = system::list(path)?;
     entries.sort_by(|a, b| a.0.cmp(&b.0));
+    LISTED.with_borrow_mut(|listed| listed.insert(path.to_owned(), entries.clone()));
     Ok(entries)
 }
 

@@ -1,17 +1,22 @@
 //! The component `text`: commands that find files and lines, behind one entry that looks at the name it was called by.
 //!
 //! `commands.txt` lists what it offers; a build script makes the table from it. Each command prints what GNU's prints, byte for
-//! byte, or refuses an option by its name with status 2; it never gives a different result. Nothing here changes a file or
-//! runs another program.
+//! byte, or refuses an option by its name with status 2; it never gives a different result. Only `sed` changes files,
+//! by opening them as any command does; what runs another command (`xargs`, `find -exec`) asks the host for it.
 
 mod cmp;
+mod column;
+mod diff;
 mod find;
-mod glob;
 mod grep;
-mod options;
-mod output;
+mod posix;
+mod rev;
+mod sed;
 mod tree;
+mod xargs;
+mod xxd;
 
+use guest_command::{glob, options, output};
 use std::ffi::OsString;
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! Reading a skill's text when it is used.
 
 use crate::tree::{Tree, options};
+use skillgate_core::Digest;
 use skillgate_core::Source::{Project, User};
 use skillgate_loader::{BodyError, LoadOptions, RootKind, SkillRoots};
 use std::fs;
@@ -95,5 +96,40 @@ fn only_skills_of_these_roots_are_read() {
     let others = SkillRoots::open_ambient([tree.root(User, RootKind::Skills, "p/s", &["p"])]);
     for skill in &loaded.skills {
         assert!(matches!(others.read(skill, &options()), Err(BodyError::NotOurs { .. })));
+    }
+}
+
+/// A header that describes the skill is all that is loaded; the body is what it is when it is used.
+#[test]
+fn a_header_stays_what_was_loaded_and_a_body_is_read_when_it_is_used() {
+    let header = |description: &str| format!("---\ndescription: {description}\nallowed-tools: Read\n---\n");
+    let long = "word ".repeat(1_000);
+    for (description, body_may_change) in [("Does it.", true), (long.as_str(), false)] {
+        let tree = Tree::new("=== p/c/\n");
+        let write = |text: &[u8]| tree.add("p/s/a/SKILL.md", text);
+        let with_body = |body: &[u8]| [header(description).as_bytes(), body].concat();
+        write(&with_body(b"One.\n"));
+        let roots = roots(&tree);
+        let loaded = roots.load(&options());
+        let skill = &loaded.skills[0];
+        assert_eq!(skill.bytes, with_body(b"One.\n").len() as u64);
+
+        let other = with_body(b"Another body\xff.\n");
+        write(&other);
+        let text = roots.text(skill, &options());
+        if body_may_change {
+            let text = text.expect("the header is the same");
+            assert_eq!(text.digest, Digest::of(&other), "a decision is about what is there now");
+            assert_eq!(text.document.body(), "Another body\u{fffd}.\n");
+            assert_eq!(text.document.frontmatter(), &*skill.frontmatter);
+        } else {
+            // The header ends behind what is read at first, so all of the file was loaded.
+            assert!(matches!(text, Err(BodyError::Changed { .. })));
+        }
+        let widened = String::from_utf8(with_body(b"One.\n")).expect("text").replace("-tools: Read", "-tools: Bash");
+        write(widened.as_bytes());
+        assert!(matches!(roots.text(skill, &options()), Err(BodyError::Changed { .. })), "the header is another");
+        write(&with_body(b"One.\n"));
+        assert_eq!(roots.read(skill, &options()).expect("control"), with_body(b"One.\n"));
     }
 }

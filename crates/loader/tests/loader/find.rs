@@ -1,5 +1,5 @@
 use crate::tree::Tree;
-use skillgate_loader::{SkillFile, find_skill_files_ambient, read_file_ambient};
+use skillgate_loader::{SkillFile, find_skill_files_ambient, find_skill_files_watched_ambient, read_file_ambient};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,6 +24,27 @@ fn skills_and_command_files_are_found_at_any_depth_and_links_to_directories_are_
     assert_eq!(found(&tree, "p"), ["p/a/SKILL.md", "p/b/c/skill.md", "p/commands/x.md"]);
     assert_eq!(found(&tree, "p/notes/x.md"), ["p/notes/x.md"]);
     assert_eq!(found(&tree, "p/notes"), Vec::<String>::new());
+}
+
+#[test]
+fn a_named_file_is_read_only_as_what_its_name_says() {
+    let tree =
+        Tree::new("=== p/a.py\n=== p/a\n=== p/.md\n=== p/a.md\n=== p/B.MD\n=== p/skill.md\n=== p/commands/c.Md\n");
+    for name in ["a.py", "a", ".md"] {
+        assert_eq!(found(&tree, &format!("p/{name}")), [format!("p/{name} error not-a-skill-file")]);
+    }
+    for name in ["a.md", "B.MD", "skill.md"] {
+        assert_eq!(found(&tree, &format!("p/{name}")), [format!("p/{name}")]);
+    }
+    assert_eq!(found(&tree, "p"), ["p/commands/c.Md", "p/skill.md"]);
+}
+
+#[test]
+fn every_directory_that_is_looked_into_is_counted() {
+    let tree = Tree::new("=== p/a/SKILL.md\n=== p/b/c/x.txt\n=== p/.git/d/x\n=== p/link -> a\n");
+    let mut count = 0;
+    let files = find_skill_files_watched_ambient(tree.path("p"), &mut || count += 1).expect("it is there");
+    assert_eq!((files.len(), count), (1, 4), "p, a, b, b/c");
 }
 
 #[test]

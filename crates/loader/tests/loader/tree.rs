@@ -66,6 +66,7 @@ impl Tree {
             kind,
             path: self.path(rel),
             link_roots: link_roots.iter().map(|rel| self.path(rel)).collect(),
+            plugin: None,
         }
     }
 

@@ -27,6 +27,20 @@ pub struct PolicyError {
 }
 
 impl PolicyError {
+    /// A mistake that shows only outside the file's text, such as in another file that it names: at the line, from 1, that
+    /// names it.
+    #[must_use]
+    pub fn at_line(
+        path: &Path,
+        text: &str,
+        line: usize,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> PolicyError {
+        let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
+        Findings::new(text, path).error(Span::at(lines.map(str::len).sum()), message.into(), help)
+    }
+
     /// The error with its line and a mark under the place, and the way out, as a person is shown it.
     #[must_use]
     pub fn excerpt(&self) -> Excerpt<'_> {
@@ -90,18 +104,23 @@ impl<'t> Findings<'t> {
             self.more += 1;
             return;
         }
+        let error = self.error(span, message.into(), help);
+        self.errors.push(error);
+    }
+
+    fn error(&self, span: Span, message: String, help: Option<String>) -> PolicyError {
         let position = self.lines.position(span.start);
         let start = self.text.get(..span.start).unwrap_or_default().rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let rest = self.text.get(start..).unwrap_or_default();
         let line = rest.split(['\n', '\r']).next().unwrap_or_default();
-        self.errors.push(PolicyError {
+        PolicyError {
             path: self.path.to_path_buf(),
             span,
             position,
             line: line.chars().take(MAX_SHOWN).collect(),
-            message: message.into(),
+            message,
             help,
-        });
+        }
     }
 
     /// The line of an offset, from 1.

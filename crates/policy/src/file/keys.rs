@@ -237,6 +237,20 @@ pub const SECTIONS: &[Section] = &[
             key("path", AbsolutePath, "", Host, "The program; its identity is checked when it is started."),
             key("env", Variables, "[]", Host, "Names of the environment variables that are passed; nothing else is."),
             key("write", ProjectPaths, "[]", Host, "Where below the project it may write."),
+            key(
+                "run_project_files",
+                Switch,
+                "false",
+                Host,
+                "`true`: it, and what it starts, may execute files of the project.",
+            ),
+            key(
+                "network",
+                Switch,
+                "false",
+                Host,
+                "`true`: it is of no use without a network. There is none in the host sandbox yet, so it is refused with that reason.",
+            ),
         ],
     },
     Section {
@@ -246,6 +260,13 @@ pub const SECTIONS: &[Section] = &[
         keys: &[
             key("path", AbsolutePath, "", Host, "The component's file."),
             key("sha256", Digest, "", Host, "The digest of the file; with another one it is not loaded."),
+            key(
+                "replace",
+                Switch,
+                "false",
+                Host,
+                "`true`: it takes the place of a command of the same name that Skillgate ships; without it, that is a mistake.",
+            ),
         ],
     },
     Section {
@@ -273,6 +294,7 @@ pub const SECTIONS: &[Section] = &[
             limit("wall_ms_injection", Milliseconds, "Wall time of one injection."),
             limit("wall_ms_invocation", Milliseconds, "Wall time of one invocation with all its injections."),
             limit("memory_bytes", Bytes, "Memory of all guests of a run together."),
+            limit("fuel", Count, "WebAssembly instructions of all guests of a run together, about."),
             limit("output_bytes", Bytes, "Output kept of each stream."),
             limit("prompt_chars", Characters, "Output of one injection that enters a prompt."),
             limit("commands", Count, "Commands one run may start."),

@@ -198,8 +198,10 @@ impl<'t> Reader<'t> {
         let there = fields.required(self, "path", "\"/usr/bin/gh\"").is_some();
         let path = if there { self.path(fields, "path") } else { None };
         let (env, write) = (self.variables(fields, "env"), self.project_paths(fields, "write"));
+        let mut on = |name| self.switch(fields, name).is_some_and(|setting| setting.value);
+        let (run_project_files, network) = (on("run_project_files"), on("network"));
         if let (true, Some(path)) = (named, path) {
-            let program = ProgramSettings { path: path.value, env, write };
+            let program = ProgramSettings { path: path.value, env, write, run_project_files, network };
             file.programs.insert(name, Setting::new(program, self.place(fields.span)));
         }
     }
@@ -209,8 +211,9 @@ impl<'t> Reader<'t> {
         let there = fields.required(self, "path", "\"/opt/tools/mytool.wasm\"").is_some();
         let path = if there { self.path(fields, "path") } else { None };
         let sha256 = self.digest(fields, "sha256");
+        let replace = self.switch(fields, "replace");
         if let (true, Some(path), Some(sha256)) = (named, path, sha256) {
-            let component = ComponentSettings { path: path.value, sha256 };
+            let component = ComponentSettings { path, sha256, replace: replace.is_some_and(|on| on.value) };
             file.components.insert(name, Setting::new(component, self.place(fields.span)));
         }
     }

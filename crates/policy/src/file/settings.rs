@@ -101,15 +101,21 @@ pub struct ProgramSettings {
     pub env: Vec<String>,
     /// Where it may write, below the project.
     pub write: Vec<RelPath>,
+    /// Whether files of the project may be executed.
+    pub run_project_files: bool,
+    /// Whether it is of no use without a network.
+    pub network: bool,
 }
 
 /// `[components.NAME]`: a command that a third party made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ComponentSettings {
     /// The file, absolute.
-    pub path: String,
+    pub path: Setting<String>,
     /// Its digest.
-    pub sha256: Digest,
+    pub sha256: Setting<Digest>,
+    /// Whether it takes the place of a command of the same name that Skillgate ships.
+    pub replace: bool,
 }
 
 /// `[[keys]]`: who signs packs.

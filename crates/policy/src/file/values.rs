@@ -221,7 +221,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A SHA-256 digest that has to be there.
-    pub(super) fn digest(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Digest> {
+    pub(super) fn digest(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Setting<Digest>> {
         let example = "\"<64 hexadecimal digits>\"";
         let field = fields.required(self, name, example)?;
         let text = self.text(fields, name, field, example)?;
@@ -236,7 +236,7 @@ impl<'t> Reader<'t> {
             };
             self.findings.add(text.span, message, Some(help));
         }
-        digest
+        digest.map(|digest| Setting::new(digest, self.place(field.key)))
     }
 
     /// A public key that has to be there.

@@ -4,3 +4,4 @@
 mod answers;
 mod audit;
 mod fixture;
+mod sources;

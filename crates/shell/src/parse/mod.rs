@@ -142,6 +142,74 @@ mod tests {
         }
     }
 
+    /// What a hostile program costs: the bytes that are looked at, a small multiple of what there is to look at.
+    #[test]
+    fn bad_input_is_refused_with_its_place_in_a_bounded_number_of_steps() {
+        const MANY: usize = 100_000;
+        let nested = [
+            "(",
+            "((",
+            "( ",
+            "$(",
+            "\"$(",
+            "${x:-",
+            "${x#",
+            "$((",
+            "[[ (",
+            "[[ ( ",
+            "{ ",
+            "`",
+            "\"`",
+            "<(",
+            "if ",
+            "while ",
+            "until ",
+            "for x in a; do ",
+            "case a in a) ",
+            "f() { ",
+            "! ",
+            "x=$(",
+            "cat <<E $(",
+            "a=(",
+            "${",
+            "'",
+            "\"",
+            "$'",
+            "{",
+            "[",
+            "a && ",
+            "a | ",
+            "$((1+",
+            "$((a[",
+            "a[",
+            "1>",
+            "<<",
+        ];
+        let mut sources: Vec<(String, String)> =
+            nested.iter().map(|open| (format!("{MANY} times {open:?}"), open.repeat(MANY))).collect();
+        sources.extend(nested.iter().map(|open| (format!("{open:?} after a command"), format!("a; b\n{open}"))));
+        sources.push(("1 MiB of words".to_owned(), "a ".repeat(1 << 19) + ")"));
+        sources.push(("1 MiB of one word".to_owned(), "a".repeat(1 << 20) + ")"));
+        sources.push(("40,000 here-documents without end".to_owned(), "cat <<E\n$x\n".repeat(40_000)));
+        sources.push(("40,000 here-documents on one line".to_owned(), format!("cat {}\nE\n", "<<E ".repeat(40_000))));
+        sources.push(("a descriptor of 20 digits".to_owned(), "a 12345678901234567890>b".to_owned()));
+        sources.push(("a descriptor of 100,000 digits".to_owned(), "a ".to_owned() + &"1".repeat(MANY) + ">b"));
+        sources.push(("NUL".to_owned(), "a\0b".to_owned()));
+        for (name, source) in &sources {
+            let parsed = super::parse(source, &[], &ParseOptions::new(usize::MAX, MAX_NESTING));
+            // A few of these are flat and mean something; what counts is that they are read in a bounded number of steps.
+            if let Err(error) = parsed {
+                assert!(error.span.slice(source).is_some(), "{name}: {error:?}");
+                assert!(!error.to_string().is_empty(), "{name}");
+            }
+            let steps = work(source, &[]);
+            assert!(steps <= 8 * source.len() + 1000, "{name}: {steps} steps for {} bytes", source.len());
+        }
+        let too_long = "a ".repeat(1 << 19);
+        let error = super::parse(&too_long, &[], &ParseOptions::new(256 * 1024, 64)).expect_err("1 MiB");
+        assert_eq!(error.kind, SyntaxErrorKind::TooLarge { bytes: 1 << 20, limit: 256 * 1024 });
+    }
+
     #[test]
     fn work_grows_with_the_number_of_holes_and_no_faster() {
         let measure = |n: usize| {

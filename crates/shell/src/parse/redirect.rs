@@ -50,8 +50,9 @@ impl Parser<'_> {
                 (operator, RedirectTarget::HereDocument(document))
             }
             RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => self.duplicate(fd, operator)?,
-            RedirectOperator::HereString => (operator, RedirectTarget::HereString(self.target()?)),
-            _ => (operator, RedirectTarget::File(self.target()?)),
+            // As in the value of an assignment, a tilde behind a colon is one.
+            RedirectOperator::HereString => (operator, RedirectTarget::HereString(self.target(Role::Value)?)),
+            _ => (operator, RedirectTarget::File(self.target(Role::Single)?)),
         };
         Ok(Some(Redirect { fd, operator, target, span: self.span_from(start) }))
     }
@@ -81,11 +82,11 @@ impl Parser<'_> {
             return Err(self.unsupported(1, "process substitution"));
         }
         let operator = if append { RedirectOperator::AppendBoth } else { RedirectOperator::WriteBoth };
-        let target = RedirectTarget::File(self.target()?);
+        let target = RedirectTarget::File(self.target(Role::Single)?);
         Ok(Redirect { fd: None, operator, target, span: self.span_from(start) })
     }
 
-    fn target(&mut self) -> Result<Word> {
+    fn target(&mut self, role: Role) -> Result<Word> {
         self.skip_blanks();
         if self.starts_with("<(") || self.starts_with(">(") {
             return Err(self.unsupported(2, "process substitution"));
@@ -95,7 +96,7 @@ impl Parser<'_> {
         if digits > 0 && matches!(self.peek_at(digits), Some(b'<' | b'>')) {
             return Err(self.unexpected("a file name"));
         }
-        self.expect_word(Role::Single, "a file name")
+        self.expect_word(role, "a file name")
     }
 
     /// After `<&` or `>&`.

@@ -194,6 +194,7 @@ impl Parser<'_> {
                 return Err(self.unsupported(length + 1, "a line continuation in a tilde prefix"));
             }
             Some(b'/') => true,
+            Some(b':') if in_operand => return Err(self.unsupported(length + 1, "a tilde prefix before `:`")),
             Some(byte) if in_operand => byte == b'}',
             Some(b':') if !assignment => return Err(self.unsupported(length + 1, "a tilde prefix before `:`")),
             Some(byte) => byte == b':' || is_metacharacter(byte),
@@ -219,6 +220,7 @@ impl Parser<'_> {
     pub(super) fn operand(&mut self, quoted: bool, stop_at_slash: bool, split_holes: bool) -> Result<Word> {
         let start = self.pos;
         let mut word = Parts { parts: Vec::new(), run: None };
+        let mut single_quotes = 0;
         loop {
             if self.at_hole() {
                 word.close(self);
@@ -233,8 +235,15 @@ impl Parser<'_> {
                 b'"' if self.in_document => {
                     return Err(self.unsupported(1, "a double quote in an expansion of a here-document"));
                 }
+                // bash takes the quotes away first, and then the name goes on.
+                b'"' if quoted
+                    && self.text[..self.pos].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+                    && matches!(word.parts.last(), Some(WordPart::Parameter(_))) =>
+                {
+                    return Err(self.unsupported(1, "a double quote behind the name of a variable in quotes"));
+                }
                 _ if quoted && self.is_operand_text(byte) => {
-                    self.quoted_operand_text(&mut word.parts)?;
+                    single_quotes += self.quoted_operand_text(&mut word.parts)?;
                     continue;
                 }
                 b'`' if quoted => {
@@ -250,6 +259,13 @@ impl Parser<'_> {
                         word.parts.push(part);
                         continue;
                     }
+                }
+                b'~' if self.bytes[start..self.pos].iter().all(|byte| matches!(byte, b'\\' | b'\r' | b'\n')) => {
+                    return Err(self.unsupported(1, "a line continuation before a tilde"));
+                }
+                // Where the value of an assignment is expanded, bash takes it for a home directory.
+                b'~' if self.text[start..self.pos].ends_with(':') => {
+                    return Err(self.unsupported(1, "a tilde behind a colon in an expansion"));
                 }
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     return Err(self.unsupported(2, "process substitution"));
@@ -269,6 +285,11 @@ impl Parser<'_> {
             self.advance(1);
         }
         word.close(self);
+        if single_quotes % 2 == 1 {
+            // To bash it opens a quotation, in which `}` is text; to other shells it is a character.
+            let construct = "a single quote without another one in an expansion in double quotes";
+            return Err(self.error(start, self.pos, SyntaxErrorKind::Unsupported(construct)));
+        }
         Ok(Word { parts: word.parts, span: self.span_from(start) })
     }
 
@@ -283,9 +304,10 @@ impl Parser<'_> {
 
     /// A run of text of an operand between double quotes: only a few characters can be escaped, and `'` is one of them
     /// that cannot.
-    fn quoted_operand_text(&mut self, parts: &mut Vec<WordPart>) -> Result<()> {
+    fn quoted_operand_text(&mut self, parts: &mut Vec<WordPart>) -> Result<usize> {
         let start = self.pos;
         let mut text = String::new();
+        let mut single_quotes = 0;
         while let Some(byte) = self.peek() {
             match byte {
                 b'}' => break,
@@ -302,6 +324,10 @@ impl Parser<'_> {
                             text.push_str(&self.text[self.pos..self.pos + 1]);
                             self.advance(1);
                         }
+                        Some(b'\'') => {
+                            text.push_str("\\'");
+                            self.advance(1);
+                        }
                         _ => text.push('\\'),
                     }
                 }
@@ -312,12 +338,14 @@ impl Parser<'_> {
                     while self.peek().is_some_and(|byte| !b"}\"$`\\\r".contains(&byte)) {
                         self.advance(1);
                     }
-                    text.push_str(&self.text[from..self.pos]);
+                    let run = &self.text[from..self.pos];
+                    single_quotes += run.matches('\'').count();
+                    text.push_str(run);
                 }
             }
         }
         parts.push(WordPart::Quoted { text, span: self.span_from(start) });
-        Ok(())
+        Ok(single_quotes)
     }
 }
 

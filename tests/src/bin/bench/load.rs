@@ -12,13 +12,13 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 /// The files, and what the readers are told about each.
-struct Corpus {
+pub(crate) struct Corpus {
     tree: Tree,
     files: Vec<(PathBuf, ReadOptions)>,
 }
 
 impl Corpus {
-    fn write() -> Self {
+    pub(crate) fn write(skills: u32) -> Self {
         let tree = Tree::new("");
         let write = |number| {
             let path = format!("skills/{}/SKILL.md", name(number));
@@ -30,8 +30,19 @@ impl Corpus {
             };
             (tree.path(&path), options)
         };
-        let files = (0..SKILLS).map(write).collect();
+        let files = (0..skills).map(write).collect();
         Self { tree, files }
+    }
+
+    /// The directory of all skills.
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.tree.path("skills")
+    }
+
+    /// A directory in which there is no skill.
+    pub(crate) fn empty_directory(&self) -> PathBuf {
+        self.tree.add("=== empty/");
+        self.tree.path("empty")
     }
 
     /// The floor: every file is opened, read and closed, by one thread.
@@ -44,14 +55,30 @@ impl Corpus {
 }
 
 pub(crate) fn load(samples: usize) -> Result<Measured, String> {
-    let corpus = Corpus::write();
-    let root = SkillRoot::new(Source::User, RootKind::Skills, corpus.tree.path("skills"));
+    load_of(SKILLS, samples)
+}
+
+pub(crate) fn load_hundred(samples: usize) -> Result<Measured, String> {
+    load_of(100, samples)
+}
+
+pub(crate) fn load_thousand(samples: usize) -> Result<Measured, String> {
+    load_of(1_000, samples)
+}
+
+pub(crate) fn load_hundred_thousand(samples: usize) -> Result<Measured, String> {
+    load_of(100_000, samples)
+}
+
+fn load_of(skills: u32, samples: usize) -> Result<Measured, String> {
+    let corpus = Corpus::write(skills);
+    let root = SkillRoot::new(Source::User, RootKind::Skills, corpus.directory());
     let loader = || {
         let loaded = load_root_ambient(&root, &LoadOptions::default());
         let broken = loaded.failures.len() + loaded.diagnostics.len();
-        match (loaded.skills.len() == SKILLS as usize, broken) {
+        match (loaded.skills.len() == skills as usize, broken) {
             (true, 0) => Ok(()),
-            (_, broken) => Err(format!("{} of {SKILLS} skills load, {broken} findings", loaded.skills.len())),
+            (_, broken) => Err(format!("{} of {skills} skills load, {broken} findings", loaded.skills.len())),
         }
     };
     in_turns(samples, loader, || corpus.read())
@@ -59,7 +86,7 @@ pub(crate) fn load(samples: usize) -> Result<Measured, String> {
 
 /// The bytes are in memory; a header that gives no description needs the whole file and is read from it.
 pub(crate) fn headers(samples: usize) -> Result<Measured, String> {
-    let corpus = Corpus::write();
+    let corpus = Corpus::write(SKILLS);
     let mut texts = Vec::new();
     for (path, options) in &corpus.files {
         texts.push((std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?, options));
@@ -80,13 +107,13 @@ pub(crate) fn headers(samples: usize) -> Result<Measured, String> {
 /// What `check` does with every file, in one thread, without finding the files and without printing: read, parse, scan,
 /// and place the findings. No text is kept.
 pub(crate) fn check(samples: usize) -> Result<Measured, String> {
-    let corpus = Corpus::write();
+    let corpus = Corpus::write(SKILLS);
     let check = || {
         let mut placed = 0;
         for (path, options) in &corpus.files {
             let bytes = read_file_ambient(path, options.max_file_bytes)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
-            let document = Document::read(&bytes, options);
+            let document = Document::read_owned(bytes, options);
             let lines = LineIndex::new(document.source());
             let scanned = scan(&document);
             for found in document.diagnostics().iter().chain(&scanned) {

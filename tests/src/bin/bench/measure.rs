@@ -64,6 +64,12 @@ fn summary(pairs: &[(Duration, Duration)]) -> Measured {
     }
 }
 
+/// What ratios come to that were measured one by one.
+pub(crate) fn of_ratios(mut ratios: Vec<f64>) -> Measured {
+    ratios.sort_by(f64::total_cmp);
+    Measured { ratio: part(&ratios, 1, 2), low: part(&ratios, 1, 4), high: part(&ratios, 3, 4), samples: ratios.len() }
+}
+
 /// The value below which `numerator / denominator` of the sorted values lie; the mean of the two in question.
 fn part(sorted: &[f64], numerator: usize, denominator: usize) -> f64 {
     let last = sorted.len() - 1;
@@ -83,6 +89,8 @@ mod tests {
         let measured = summary(&[(ms(2), ms(10)), (ms(900), ms(8)), (ms(4), ms(12))]);
         assert_eq!((measured.ratio, measured.samples), (0.4, 3));
         assert!(measured.low <= measured.high);
+        let expected = Measured { ratio: 2.0, low: 1.5, high: 2.5, samples: 3 };
+        assert_eq!(of_ratios(vec![3.0, 1.0, 2.0]), expected);
         assert_eq!(part(&[1.0], 1, 2), 1.0);
         assert_eq!(part(&[1.0, 3.0], 1, 2), 2.0);
         assert_eq!(part(&[1.0, 2.0, 3.0, 4.0, 5.0], 3, 4), 4.0);

@@ -216,7 +216,7 @@ fn json(checked: &Checked<'_>, outcome: Outcome) -> Result<CheckedFile, serde_js
         frontmatter: state.and_then(|state| state.as_str().map(str::to_owned)),
         name: document.map(|document| document.label().to_owned()),
         command: document.and_then(|document| document.command().map(str::to_owned)),
-        description: document.and_then(|document| document.description().map(|found| found.text.clone())),
+        description: document.and_then(|document| document.description().map(|found| found.text.to_owned())),
         fields,
         body_first_line: document.and_then(Document::body_first_line),
         diagnostics: diagnostics

@@ -1,10 +1,11 @@
 //! The files that the paths name, each read.
 
 use crate::exit::Failure;
+use crate::progress::Walk;
 use crate::text;
 use skillgate_core::{Diagnostic, LineIndex, LoadedFrom, Profile, Severity};
 use skillgate_format::{Document, ReadOptions};
-use skillgate_loader::{SkillFile, find_skill_files_ambient, read_file_ambient};
+use skillgate_loader::{SkillFile, find_skill_files_watched_ambient, read_file_ambient};
 use skillgate_policy::builtin_limits;
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -16,8 +17,9 @@ use std::thread;
 pub(super) fn find(paths: &[PathBuf]) -> (Vec<SkillFile>, Vec<Failure>) {
     let (mut files, mut failures) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
+    let mut walk = Walk::default();
     for path in paths {
-        match find_skill_files_ambient(path) {
+        match find_skill_files_watched_ambient(path, &mut || walk.directory()) {
             Ok(found) if found.is_empty() => failures.push(Failure::NoSkillFile(path.display().to_string())),
             Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.path.clone()))),
             Err(_) => failures.push(Failure::NoSuchPath(path.display().to_string())),
@@ -77,7 +79,7 @@ impl<'f> Checked<'f> {
         match read_file_ambient(&file.path, limits.skill_file_bytes) {
             Ok(bytes) => {
                 checked.around = file.name_finding().into_iter().chain(file.companion_findings()).collect();
-                checked.look_at(Document::read(&bytes, &checked.options));
+                checked.look_at(Document::read_owned(bytes, &checked.options));
             }
             Err(fault) => checked.diagnostics.push(fault.diagnostic()),
         }

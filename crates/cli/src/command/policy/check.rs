@@ -3,9 +3,10 @@
 use crate::args::{Format, Global, PolicyCheckVerb};
 use crate::exit::{Failure, Status};
 use crate::output::{MistakeOutput, PolicyCheckOutput};
-use crate::{policy, text};
+use crate::{components, policy, text};
 use skillgate_loader::{ReadFault, read_file_ambient};
-use skillgate_policy::file::{Level, MAX_POLICY_BYTES, PolicyFile};
+use skillgate_policy::Place;
+use skillgate_policy::file::{Level, MAX_POLICY_BYTES, PolicyError, PolicyFile};
 
 pub(crate) fn run(global: &Global, verb: &PolicyCheckVerb) -> Result<Status, Failure> {
     let level = Level::from(verb.level);
@@ -15,7 +16,10 @@ pub(crate) fn run(global: &Global, verb: &PolicyCheckVerb) -> Result<Status, Fai
         fault => Failure::UnreadablePolicy { path: verb.file.clone(), reason: fault.to_string(), help: None },
     })?;
     let source = policy::text(bytes, &verb.file)?;
-    let errors = PolicyFile::parse(&source, level, &verb.file).err().unwrap_or_default();
+    let errors = match PolicyFile::parse(&source, level, &verb.file) {
+        Ok(file) => beyond_text(&file, &source),
+        Err(errors) => errors,
+    };
     let status = if errors.is_empty() { Status::Done } else { Status::Findings };
     if global.format == Format::Json {
         text::json(&PolicyCheckOutput {
@@ -34,4 +38,15 @@ pub(crate) fn run(global: &Global, verb: &PolicyCheckVerb) -> Result<Status, Fai
         count => format!("{count} mistakes"),
     });
     Ok(status)
+}
+
+/// What is wrong with the files that the policy names.
+fn beyond_text(file: &PolicyFile, source: &str) -> Vec<PolicyError> {
+    let mistakes = components::mistakes(file).into_iter();
+    mistakes
+        .map(|(place, message, help)| {
+            let line = if let Place::File { line, .. } = place { line } else { 1 };
+            PolicyError::at_line(&file.path, source, line, message, help)
+        })
+        .collect()
 }

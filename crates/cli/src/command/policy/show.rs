@@ -5,7 +5,7 @@ use crate::exit::{Failure, Status};
 use crate::output::{PlaceOutput, PolicyFileOutput, PolicyRuleOutput, PolicyShowOutput, RuleOutput, SettingOutput};
 use crate::policy::{self, InForce};
 use crate::text;
-use skillgate_policy::file::{OnFailure, Policy, PolicySkills, Setting, quoted};
+use skillgate_policy::file::{ComponentSettings, OnFailure, Policy, PolicySkills, Setting, quoted};
 use skillgate_policy::{Place, ToolPattern};
 use std::fmt::{Display, Write as _};
 
@@ -132,11 +132,16 @@ fn settings(policy: &Policy) -> Vec<Line> {
         lines.push(Line::new(&table, "env", program, list(&program.value.env)));
         let write: Vec<_> = program.value.write.iter().map(ToString::to_string).collect();
         lines.push(Line::new(&table, "write", program, list(&write)));
+        for (key, on) in [("run_project_files", program.value.run_project_files), ("network", program.value.network)] {
+            lines.extend(on.then(|| Line::new(&table, key, program, "true".to_owned())));
+        }
     }
     for (name, component) in &policy.components {
         let table = format!("components.{}", bare(name));
-        lines.push(Line::new(&table, "path", component, quoted(&component.value.path)));
-        lines.push(Line::new(&table, "sha256", component, quoted(&component.value.sha256.to_string())));
+        let ComponentSettings { path, sha256, replace } = &component.value;
+        lines.push(Line::new(&table, "path", path, quoted(&path.value)));
+        lines.push(Line::new(&table, "sha256", sha256, quoted(&sha256.value.to_string())));
+        lines.extend(replace.then(|| Line::new(&table, "replace", component, "true".to_owned())));
     }
     for (id, key) in &policy.keys {
         let table = format!("keys.{}", bare(id));

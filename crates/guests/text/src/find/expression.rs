@@ -1,11 +1,13 @@
 //! The expression: tests and actions, evaluated on one file.
 
+use super::exec::{Batches, Exec};
 use super::format::Format;
+use super::listing::{self, Widths};
+use super::permissions::Permissions;
+use super::time::{Age, Stamp};
 use crate::glob;
 use crate::output::Output;
-use std::fs::{FileType, Metadata};
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use guest_files::{Kind, Moment, Status, group_name, user_name};
 
 /// A node of the expression.
 #[derive(Debug)]
@@ -24,23 +26,36 @@ pub(super) enum Expression {
         pattern: Vec<u8>,
         fold_case: bool,
     },
+    LinkName {
+        pattern: Vec<u8>,
+        fold_case: bool,
+    },
     Kind(Vec<Kind>),
+    /// `-xtype`: of what a link leads to, or of the link where links are followed.
+    OtherKind(Vec<Kind>),
     Size {
         count: Number,
         unit: u64,
     },
     Empty,
-    /// Changed later than this moment.
-    NewerThan(SystemTime),
-    /// Age in units of so many seconds, counted from the start of the command.
-    Age {
-        count: Number,
-        unit: u64,
-        now: SystemTime,
-    },
+    /// The first stamp is later than this moment.
+    Newer(Stamp, Moment),
+    Age(Age),
+    Permissions(Permissions),
+    User(u32),
+    Group(u32),
+    UserNumber(Number),
+    GroupNumber(Number),
+    NoUser,
+    NoGroup,
+    Links(Number),
+    Inode(Number),
+    SameFile(u64, u64),
     Print,
     Print0,
     Printf(Format),
+    List,
+    Exec(Exec),
     Prune,
     Quit,
 }
@@ -54,32 +69,11 @@ pub(super) enum Number {
 }
 
 impl Number {
-    fn holds(self, value: u64) -> bool {
+    pub(super) fn holds(self, value: u64) -> bool {
         match self {
             Number::Exactly(wanted) => value == wanted,
             Number::Above(limit) => value > limit,
             Number::Below(limit) => value < limit,
-        }
-    }
-}
-
-/// What `-type` tells apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    File,
-    Directory,
-    Link,
-    /// A kind that nothing in a sandbox has.
-    Never,
-}
-
-impl Kind {
-    pub(super) fn of(file_type: FileType) -> Option<Self> {
-        match file_type {
-            kind if kind.is_file() => Some(Kind::File),
-            kind if kind.is_dir() => Some(Kind::Directory),
-            kind if kind.is_symlink() => Some(Kind::Link),
-            _ => None,
         }
     }
 }
@@ -94,19 +88,30 @@ pub(super) struct Visit<'a> {
     pub(super) depth: usize,
     pub(super) kind: Option<Kind>,
     /// Asked for only when a test needs it.
-    pub(super) metadata: &'a dyn Metadatas,
+    pub(super) file: &'a dyn File,
 }
 
-/// The status of a visited file.
-pub(super) trait Metadatas: std::fmt::Debug {
-    fn metadata(&self) -> Option<Metadata>;
+impl Visit<'_> {
+    pub(super) fn status(&self) -> Option<Status> {
+        self.file.status()
+    }
+}
+
+/// What can be asked about a visited file.
+pub(super) trait File: std::fmt::Debug {
+    fn status(&self) -> Option<Status>;
+    /// The kind when links are followed where they else are not, and the other way round.
+    fn other_kind(&self) -> Option<Kind>;
     fn is_empty_directory(&self) -> bool;
     fn link_target(&self) -> Option<Vec<u8>>;
 }
 
-/// What an evaluation asks of the search.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Wishes {
+/// What an evaluation does beside giving its value.
+#[derive(Debug)]
+pub(super) struct Effects {
+    pub(super) output: Output,
+    pub(super) batches: Batches,
+    pub(super) widths: Widths,
     pub(super) prune: bool,
     pub(super) quit: bool,
 }
@@ -119,80 +124,88 @@ impl Expression {
                 parts.iter().any(Expression::acts)
             }
             Expression::Not(inner) => inner.acts(),
-            Expression::Print | Expression::Print0 | Expression::Printf(_) | Expression::Quit => true,
+            Expression::Print
+            | Expression::Print0
+            | Expression::Printf(_)
+            | Expression::List
+            | Expression::Exec(_)
+            | Expression::Quit => true,
             _ => false,
         }
     }
 
-    pub(super) fn evaluate(&self, visit: &Visit<'_>, wishes: &mut Wishes, output: &mut Output) -> bool {
-        if wishes.quit {
+    pub(super) fn evaluate(&self, visit: &Visit<'_>, effects: &mut Effects) -> bool {
+        if effects.quit {
             return false;
         }
+        let status = |holds: &dyn Fn(Status) -> bool| visit.status().is_some_and(holds);
         match self {
-            Expression::And(parts) => parts.iter().all(|part| part.evaluate(visit, wishes, output)),
-            Expression::Or(parts) => parts.iter().any(|part| part.evaluate(visit, wishes, output)),
+            Expression::And(parts) => parts.iter().all(|part| part.evaluate(visit, effects)),
+            Expression::Or(parts) => parts.iter().any(|part| part.evaluate(visit, effects)),
             Expression::Comma(parts) => {
                 let mut last = true;
                 for part in parts {
-                    last = part.evaluate(visit, wishes, output);
+                    last = part.evaluate(visit, effects);
                 }
                 last
             }
-            Expression::Not(inner) => !inner.evaluate(visit, wishes, output),
+            Expression::Not(inner) => !inner.evaluate(visit, effects),
             Expression::Always(value) => *value,
             Expression::Name { pattern, fold_case } => glob::matches(pattern, base_name(visit.path), *fold_case),
             Expression::Path { pattern, fold_case } => glob::matches(pattern, visit.path, *fold_case),
-            Expression::Kind(kinds) => visit.kind.is_some_and(|kind| kinds.contains(&kind)),
-            Expression::Size { count, unit } => {
-                visit.metadata.metadata().is_some_and(|metadata| count.holds(metadata.len().div_ceil(*unit)))
+            Expression::LinkName { pattern, fold_case } => {
+                let target = visit.file.link_target();
+                target.is_some_and(|target| glob::matches(pattern, &target, *fold_case))
             }
+            Expression::Kind(kinds) => visit.kind.is_some_and(|kind| kinds.contains(&kind)),
+            Expression::OtherKind(kinds) => visit.file.other_kind().is_some_and(|kind| kinds.contains(&kind)),
+            Expression::Size { count, unit } => status(&|status| count.holds(status.size.div_ceil(*unit))),
             Expression::Empty => match visit.kind {
-                Some(Kind::Directory) => visit.metadata.is_empty_directory(),
-                Some(Kind::File) => visit.metadata.metadata().is_some_and(|metadata| metadata.len() == 0),
+                Some(Kind::Directory) => visit.file.is_empty_directory(),
+                Some(Kind::File) => status(&|status| status.size == 0),
                 _ => false,
             },
-            Expression::NewerThan(moment) => modified(visit).is_some_and(|modified| modified > *moment),
-            Expression::Age { count, unit, now } => modified(visit).is_some_and(|modified| {
-                // A file of the future is as old as one of now.
-                let age = now.duration_since(modified).unwrap_or(Duration::ZERO).as_secs();
-                match *unit {
-                    // Minutes are compared with their fractions: a file of 61 seconds is more than one minute old.
-                    60 => match count {
-                        Number::Exactly(wanted) => age.div_ceil(60) == *wanted,
-                        Number::Above(limit) => age > limit * 60,
-                        Number::Below(limit) => age < limit * 60,
-                    },
-                    unit => count.holds(age / unit),
-                }
-            }),
+            Expression::Newer(stamp, moment) => status(&|status| stamp.of(&status) > *moment),
+            Expression::Age(age) => status(&|status| age.holds(&status)),
+            Expression::Permissions(wanted) => status(&|status| wanted.hold(status.mode)),
+            Expression::User(id) => status(&|status| status.owner == *id),
+            Expression::Group(id) => status(&|status| status.group == *id),
+            Expression::UserNumber(count) => status(&|status| count.holds(status.owner.into())),
+            Expression::GroupNumber(count) => status(&|status| count.holds(status.group.into())),
+            Expression::NoUser => status(&|status| user_name(status.owner).is_none()),
+            Expression::NoGroup => status(&|status| group_name(status.group).is_none()),
+            Expression::Links(count) => status(&|status| count.holds(status.links)),
+            Expression::Inode(count) => status(&|status| count.holds(status.inode)),
+            Expression::SameFile(device, inode) => status(&|status| status.device == *device && status.inode == *inode),
             Expression::Print => {
-                output.put(visit.path);
-                output.put(b"\n");
+                effects.output.put(visit.path);
+                effects.output.put(b"\n");
                 true
             }
             Expression::Print0 => {
-                output.put(visit.path);
-                output.put(b"\0");
+                effects.output.put(visit.path);
+                effects.output.put(b"\0");
                 true
             }
             Expression::Printf(format) => {
-                format.print(visit, output);
+                format.print(visit, &mut effects.output);
                 true
             }
+            Expression::List => {
+                listing::print(visit, &mut effects.widths, &mut effects.output);
+                true
+            }
+            Expression::Exec(exec) => exec.evaluate(visit.path, effects),
             Expression::Prune => {
-                wishes.prune = true;
+                effects.prune = true;
                 true
             }
             Expression::Quit => {
-                wishes.quit = true;
+                effects.quit = true;
                 true
             }
         }
     }
-}
-
-fn modified(visit: &Visit<'_>) -> Option<SystemTime> {
-    visit.metadata.metadata()?.modified().ok()
 }
 
 /// The last component of a path, without the slashes after it.
@@ -203,11 +216,6 @@ pub(super) fn base_name(path: &[u8]) -> &[u8] {
     }
     let start = path[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     &path[start..end]
-}
-
-/// When a file was changed last.
-pub(super) fn modification_of(path: &Path) -> std::io::Result<SystemTime> {
-    std::fs::metadata(path)?.modified()
 }
 
 #[cfg(test)]

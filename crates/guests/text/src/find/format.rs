@@ -1,8 +1,9 @@
 //! `-printf`.
 
-use super::expression::{Kind, Visit, base_name};
+use super::expression::{Visit, base_name};
+use super::time::Stamp;
 use crate::output::Output;
-use std::time::SystemTime;
+use guest_files::{Kind, Moment, civil, group_name, user_name};
 
 /// A format, read once.
 #[derive(Debug)]
@@ -21,14 +22,16 @@ enum Piece {
         width: usize,
         precision: Option<usize>,
     },
-    /// `%T@`.
-    Modified,
+    /// `%Tk` and its like: a time of the file in a format of dates.
+    Time(Stamp, u8),
     /// `\c`: nothing is printed after it.
     Stop,
 }
 
 /// Directives whose value can be told here.
-const DIRECTIVES: &[u8] = b"pfhPHdsyl";
+const DIRECTIVES: &[u8] = b"pfhPHdsylmMuUgGinbkacDtY";
+/// What `%T` may be followed by.
+const DATES: &[u8] = b"@+YmdHMSTFDRbBhaAjyeIklpsuwCZ";
 /// Characters that one directive is padded to at most.
 const MAX_WIDTH: usize = 4096;
 
@@ -76,20 +79,18 @@ impl Format {
             match piece {
                 Piece::Text(text) => output.put(text),
                 Piece::Stop => break,
-                Piece::Modified => {
-                    let modified = visit.metadata.metadata().and_then(|metadata| metadata.modified().ok());
-                    let since = modified.and_then(|moment| moment.duration_since(SystemTime::UNIX_EPOCH).ok());
-                    if let Some(since) = since {
-                        output.put(format!("{}.{:09}0", since.as_secs(), since.subsec_nanos()).as_bytes());
+                Piece::Time(stamp, letter) => {
+                    if let Some(status) = visit.status() {
+                        output.put(date(stamp.of(&status), *letter).as_bytes());
                     }
                 }
                 Piece::Directive { letter, left, zero, width, precision } => {
                     let mut value = value(*letter, visit);
-                    if let Some(precision) = precision.filter(|_| !matches!(letter, b'd' | b's')) {
+                    if let Some(precision) = precision.filter(|_| !is_number(*letter)) {
                         value.truncate(precision);
                     }
                     let missing = width.saturating_sub(value.len());
-                    let fill = if *zero && !left && matches!(letter, b'd') { b'0' } else { b' ' };
+                    let fill = if *zero && !left && is_number(*letter) { b'0' } else { b' ' };
                     let padding = vec![fill; missing];
                     if *left {
                         output.put(&value);
@@ -124,14 +125,73 @@ fn value(letter: u8, visit: &Visit<'_>) -> Vec<u8> {
         b'P' => below_root(),
         b'H' => visit.root.to_vec(),
         b'd' => visit.depth.to_string().into_bytes(),
-        b's' => visit.metadata.metadata().map(|metadata| metadata.len().to_string().into_bytes()).unwrap_or_default(),
-        b'l' => visit.metadata.link_target().unwrap_or_default(),
-        _ => match visit.kind {
-            Some(Kind::File) => b"f".to_vec(),
-            Some(Kind::Directory) => b"d".to_vec(),
-            Some(Kind::Link) => b"l".to_vec(),
-            Some(Kind::Never) | None => b"U".to_vec(),
+        b'l' => visit.file.link_target().unwrap_or_default(),
+        b'y' => letter_of(visit.kind),
+        b'Y' if visit.kind != Some(Kind::Link) => letter_of(visit.kind),
+        // A link to nothing.
+        b'Y' => match visit.file.other_kind() {
+            Some(Kind::Link) => b"N".to_vec(),
+            kind => letter_of(kind),
         },
+        letter => {
+            let Some(status) = visit.status() else { return Vec::new() };
+            let named = |id: u32, name: Option<&str>| name.map_or_else(|| id.to_string(), str::to_owned);
+            let text = match letter {
+                b's' => status.size.to_string(),
+                b'm' => format!("{:o}", status.mode & 0o7777),
+                b'M' => status.mode_text(),
+                b'u' => named(status.owner, user_name(status.owner)),
+                b'U' => status.owner.to_string(),
+                b'g' => named(status.group, group_name(status.group)),
+                b'G' => status.group.to_string(),
+                b'i' => status.inode.to_string(),
+                b'n' => status.links.to_string(),
+                b'b' => status.blocks.to_string(),
+                b'k' => status.blocks.div_ceil(2).to_string(),
+                b'D' => status.device.to_string(),
+                b'a' => written_out(status.accessed),
+                b'c' => written_out(status.changed),
+                _ => written_out(status.modified),
+            };
+            text.into_bytes()
+        }
+    }
+}
+
+fn is_number(letter: u8) -> bool {
+    matches!(letter, b'd' | b'm')
+}
+
+fn letter_of(kind: Option<Kind>) -> Vec<u8> {
+    let letter = match kind {
+        Some(Kind::File) => b'f',
+        Some(Kind::Directory) => b'd',
+        Some(Kind::Link) => b'l',
+        Some(Kind::Fifo) => b'p',
+        Some(Kind::Socket) => b's',
+        Some(Kind::CharacterDevice) => b'c',
+        Some(Kind::BlockDevice) => b'b',
+        None => b'U',
+    };
+    vec![letter]
+}
+
+/// A moment in the format of `ctime`, with the fraction of its second.
+fn written_out(moment: Moment) -> String {
+    // These directives are all known.
+    let formatted = |format: &str| civil::formatted(format, moment).unwrap_or_default();
+    format!("{}.{:09}0 {}", formatted("%a %b %e %H:%M:%S"), moment.1, formatted("%Y"))
+}
+
+/// A moment in one of the formats of `%T`.
+fn date(moment: Moment, letter: u8) -> String {
+    let formatted = |format: &str| civil::formatted(format, moment).unwrap_or_default();
+    match letter {
+        b'@' => format!("{}.{:09}0", moment.0, moment.1),
+        b'+' => format!("{}.{:09}0", formatted("%F+%T"), moment.1),
+        b'S' => format!("{}.{:09}0", formatted("%S"), moment.1),
+        b'T' => format!("{}.{:09}0", formatted("%T"), moment.1),
+        letter => formatted(&format!("%{}", char::from(letter))),
     }
 }
 
@@ -161,9 +221,12 @@ fn directive(text: &[u8], at: &mut usize) -> Result<Piece, String> {
     let letter = text.get(*at).copied();
     *at += 1;
     match letter {
-        Some(b'T') if *at == start + 1 && text.get(*at) == Some(&b'@') => {
+        Some(time @ (b'A' | b'C' | b'T'))
+            if *at == start + 1 && text.get(*at).is_some_and(|format| DATES.contains(format)) =>
+        {
+            let format = text.get(*at).copied().unwrap_or_default();
             *at += 1;
-            Ok(Piece::Modified)
+            Ok(Piece::Time(Stamp::named(time).unwrap_or(Stamp::Modified), format))
         }
         Some(letter) if DIRECTIVES.contains(&letter) => Ok(Piece::Directive { letter, left, zero, width, precision }),
         _ => {

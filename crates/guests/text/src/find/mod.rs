@@ -1,13 +1,19 @@
-//! `find`, as GNU findutils 4.9 answers without a terminal: tests of names, kinds, sizes and times; `-print`, `-print0`,
-//! `-printf`, `-prune`, `-quit`. What would run a program or change a file is refused by its name.
+//! `find`, as GNU findutils 4.9 answers without a terminal. What would change a file is refused by its name; what runs a command
+//! asks the host for it, which decides it as a command of its own.
 
+mod exec;
 mod expression;
 mod format;
+mod listing;
 mod parse;
+mod permissions;
+mod time;
 mod walk;
 
 use crate::output::Output;
-use expression::Expression;
+use exec::Batches;
+use expression::{Effects, Expression};
+use listing::Widths;
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -15,6 +21,7 @@ struct Request {
     roots: Vec<Vec<u8>>,
     settings: Settings,
     expression: Expression,
+    batches: Batches,
 }
 
 /// Options that hold for the whole search.
@@ -39,10 +46,12 @@ enum Links {
 
 pub(crate) fn main(_: &str, arguments: Vec<Vec<u8>>) -> i32 {
     match parse::parse(&arguments) {
-        Ok(request) => {
-            let mut output = Output::new();
-            let status = walk::search(&request, &mut output);
-            output.flush();
+        Ok(mut request) => {
+            let batches = std::mem::take(&mut request.batches);
+            let widths = Widths::default();
+            let mut effects = Effects { output: Output::new(), batches, widths, prune: false, quit: false };
+            let status = walk::search(&request, &mut effects);
+            effects.output.flush();
             status
         }
         Err(parse::Refusal::Wrong(message)) => {

@@ -1,10 +1,13 @@
 //! The command line: roots, options, and the expression with its precedence.
 
-use super::expression::{Expression, Kind, Number, modification_of};
+use super::exec::{Batches, Exec};
+use super::expression::{Expression, Number};
 use super::format::Format;
+use super::permissions::Permissions;
+use super::time::{self, Age, Stamp};
 use super::{Links, Request, Settings};
 use crate::output::{path, reason};
-use std::time::SystemTime;
+use guest_files::{Kind, Moment, Status, civil};
 
 /// Why a command line is not taken.
 #[derive(Debug)]
@@ -55,7 +58,8 @@ pub(super) fn parse(arguments: &[Vec<u8>]) -> Parsed<Request> {
     if roots.is_empty() {
         roots.push(b".".to_vec());
     }
-    let mut parser = Parser { words: &arguments[at..], at: 0, settings, now: SystemTime::now(), nesting: 0 };
+    let batches = Batches::default();
+    let mut parser = Parser { words: &arguments[at..], at: 0, settings, batches, now: civil::now(), nesting: 0 };
     let mut expression = if parser.words.is_empty() { Expression::Always(true) } else { parser.comma()? };
     if let Some(word) = parser.words.get(parser.at) {
         return match word.as_slice() {
@@ -66,7 +70,7 @@ pub(super) fn parse(arguments: &[Vec<u8>]) -> Parsed<Request> {
     if !expression.acts() {
         expression = Expression::And(vec![expression, Expression::Print]);
     }
-    Ok(Request { roots, settings: parser.settings, expression })
+    Ok(Request { roots, settings: parser.settings, expression, batches: parser.batches })
 }
 
 /// Whether a word ends the list of roots.
@@ -78,7 +82,8 @@ struct Parser<'w> {
     words: &'w [Vec<u8>],
     at: usize,
     settings: Settings,
-    now: SystemTime,
+    batches: Batches,
+    now: Moment,
     nesting: usize,
 }
 
@@ -198,22 +203,35 @@ impl<'w> Parser<'w> {
             b"-type" => Expression::Kind(kinds(self.value(word)?)?),
             b"-size" => self.size()?,
             b"-empty" => Expression::Empty,
-            b"-newer" => {
-                let file = self.value(word)?;
-                let moment = modification_of(&path(file));
-                Expression::NewerThan(
-                    moment.map_err(|error| Refusal::Wrong(format!("‘{}’: {}", text(file), reason(&error))))?,
-                )
+            b"-xtype" => Expression::OtherKind(kinds(self.value(word)?)?),
+            b"-lname" | b"-ilname" => {
+                Expression::LinkName { pattern: self.value(word)?.to_vec(), fold_case: word == b"-ilname" }
             }
-            b"-mtime" | b"-mmin" => {
-                let unit = if word == b"-mtime" { 86_400 } else { 60 };
+            b"-newer" | b"-mnewer" => Expression::Newer(Stamp::Modified, self.file(word)?.modified),
+            b"-anewer" => Expression::Newer(Stamp::Accessed, self.file(word)?.modified),
+            b"-cnewer" => Expression::Newer(Stamp::Changed, self.file(word)?.modified),
+            b"-mtime" | b"-mmin" => self.age(word, Stamp::Modified)?,
+            b"-atime" | b"-amin" => self.age(word, Stamp::Accessed)?,
+            b"-ctime" | b"-cmin" => self.age(word, Stamp::Changed)?,
+            b"-perm" => {
                 let value = self.value(word)?;
-                let count = number(value).ok_or_else(|| match value {
-                    value if value.contains(&b'.') => Refusal::Unsupported(format!("{} with a fraction", text(word))),
-                    value => Refusal::Wrong(format!("invalid argument `{}' to `{}'", text(value), text(word))),
-                })?;
-                Expression::Age { count, unit, now: self.now }
+                let wanted = Permissions::parse(value);
+                Expression::Permissions(wanted.ok_or_else(|| invalid_mode(value))?)
             }
+            b"-user" => Expression::User(self.owner(word, "user", guest_files::user_name(0))?),
+            b"-group" => Expression::Group(self.owner(word, "group", guest_files::group_name(0))?),
+            b"-uid" => Expression::UserNumber(self.count(word)?),
+            b"-gid" => Expression::GroupNumber(self.count(word)?),
+            b"-nouser" => Expression::NoUser,
+            b"-nogroup" => Expression::NoGroup,
+            b"-links" => Expression::Links(self.count(word)?),
+            b"-inum" => Expression::Inode(self.count(word)?),
+            b"-samefile" => {
+                let status = self.file(word)?;
+                Expression::SameFile(status.device, status.inode)
+            }
+            b"-ls" => Expression::List,
+            b"-exec" | b"-execdir" | b"-ok" | b"-okdir" => self.exec(word)?,
             b"-true" => Expression::Always(true),
             b"-false" => Expression::Always(false),
             b"-print" => Expression::Print,
@@ -245,10 +263,91 @@ impl<'w> Parser<'w> {
             | b"-nowarn"
             | b"-ignore_readdir_race"
             | b"-noignore_readdir_race" => Expression::Always(true),
+            [b'-', b'n', b'e', b'w', b'e', b'r', first, second] => self.newer(word, *first, *second)?,
             word if KNOWN_TO_GNU.contains(&text(word).as_str()) => return Err(Refusal::Unsupported(text(word))),
-            word if word.starts_with(b"-newer") => return Err(Refusal::Unsupported(text(word))),
             word => return wrong(format!("unknown predicate `{}'", text(word))),
         })
+    }
+
+    /// The status of the file that an option names.
+    fn file(&mut self, option: &[u8]) -> Parsed<Status> {
+        let name = self.value(option)?;
+        let follow = self.settings.links != Links::None;
+        let found = guest_files::status(&path(name), follow);
+        found.map_err(|error| Refusal::Wrong(format!("‘{}’: {}", text(name), reason(&error))))
+    }
+
+    /// `-newerXY`.
+    fn newer(&mut self, word: &[u8], first: u8, second: u8) -> Parsed<Expression> {
+        let Some(stamp) = Stamp::named(first).filter(|_| first.is_ascii_lowercase()) else {
+            return Err(Refusal::Unsupported(text(word)));
+        };
+        if second == b't' {
+            let value = text(self.value(word)?);
+            let moment = time::moment(&value, self.now);
+            let moment = moment.ok_or_else(|| Refusal::Unsupported(format!("{} ‘{value}’", text(word))))?;
+            return Ok(Expression::Newer(stamp, moment));
+        }
+        let Some(other) = Stamp::named(second).filter(|_| second.is_ascii_lowercase()) else {
+            return Err(Refusal::Unsupported(text(word)));
+        };
+        Ok(Expression::Newer(stamp, other.of(&self.file(word)?)))
+    }
+
+    fn age(&mut self, word: &[u8], stamp: Stamp) -> Parsed<Expression> {
+        let unit = if word.ends_with(b"time") { 86_400 } else { 60 };
+        let value = self.value(word)?;
+        let count = number(value).ok_or_else(|| match value {
+            value if value.contains(&b'.') => Refusal::Unsupported(format!("{} with a fraction", text(word))),
+            value => Refusal::Wrong(format!("invalid argument `{}' to `{}'", text(value), text(word))),
+        })?;
+        Ok(Expression::Age(Age { stamp, count, unit, now: self.now }))
+    }
+
+    fn count(&mut self, word: &[u8]) -> Parsed<Number> {
+        let value = self.value(word)?;
+        number(value).ok_or_else(|| Refusal::Wrong(format!("invalid argument `{}' to `{}'", text(value), text(word))))
+    }
+
+    /// A user or a group by name or number. The sandbox knows one name.
+    fn owner(&mut self, word: &[u8], kind: &str, known: Option<&str>) -> Parsed<u32> {
+        let value = text(self.value(word)?);
+        if known == Some(value.as_str()) {
+            return Ok(0);
+        }
+        value.parse().map_err(|_| Refusal::Wrong(format!("‘{value}’ is not the name of a known {kind}")))
+    }
+
+    /// The command of `-exec` and its like, up to `;`, or to `+` behind `{}`.
+    fn exec(&mut self, option: &[u8]) -> Parsed<Expression> {
+        let in_directory = option.ends_with(b"dir");
+        let asks = option.starts_with(b"-ok");
+        let mut words: Vec<Vec<u8>> = Vec::new();
+        let missing = || Refusal::Wrong(format!("missing argument to `{}'", text(option)));
+        let many = loop {
+            let word = self.take().ok_or_else(missing)?;
+            match word {
+                b";" => break false,
+                b"+" if !asks && words.last().is_some_and(|last| last == b"{}") => break true,
+                word => words.push(word.to_vec()),
+            }
+        };
+        if words.is_empty() {
+            return wrong(format!("invalid argument `;' to `{}'", text(option)));
+        }
+        let batch = if many {
+            words.pop();
+            if words.iter().any(|word| word.windows(2).any(|pair| pair == b"{}")) {
+                return wrong(format!("Only one instance of {{}} is supported with {} ... +", text(option)));
+            }
+            if words.is_empty() {
+                return Err(missing());
+            }
+            Some(self.batches.add(words.clone()))
+        } else {
+            None
+        };
+        Ok(Expression::Exec(Exec { words, in_directory, asks, batch }))
     }
 
     fn level(&mut self, option: &[u8]) -> Parsed<usize> {
@@ -289,6 +388,10 @@ impl<'w> Parser<'w> {
     }
 }
 
+fn invalid_mode(value: &[u8]) -> Refusal {
+    Refusal::Wrong(format!("invalid mode ‘{}’", text(value)))
+}
+
 fn one_or(mut parts: Vec<Expression>, many: fn(Vec<Expression>) -> Expression) -> Expression {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,
@@ -321,7 +424,10 @@ fn kinds(value: &[u8]) -> Parsed<Vec<Kind>> {
             "f" => Ok(Kind::File),
             "d" => Ok(Kind::Directory),
             "l" => Ok(Kind::Link),
-            "b" | "c" | "p" | "s" => Ok(Kind::Never),
+            "b" => Ok(Kind::BlockDevice),
+            "c" => Ok(Kind::CharacterDevice),
+            "p" => Ok(Kind::Fifo),
+            "s" => Ok(Kind::Socket),
             "" => wrong("Last file type in list argument to -type is missing, i.e., list is ending on: ','"),
             letter if letter.chars().count() > 1 => wrong("Must separate multiple arguments to -type using: ','"),
             letter => wrong(format!("Unknown argument to -type: {letter}")),
@@ -331,17 +437,9 @@ fn kinds(value: &[u8]) -> Parsed<Vec<Kind>> {
 
 /// What GNU's find has beyond this one.
 const KNOWN_TO_GNU: &[&str] = &[
-    "-amin",
-    "-anewer",
-    "-atime",
-    "-cmin",
-    "-cnewer",
     "-context",
-    "-ctime",
     "-daystart",
     "-delete",
-    "-exec",
-    "-execdir",
     "-executable",
     "-files0-from",
     "-fls",
@@ -349,30 +447,14 @@ const KNOWN_TO_GNU: &[&str] = &[
     "-fprint0",
     "-fprintf",
     "-fstype",
-    "-gid",
-    "-group",
     "-help",
     "--help",
-    "-ilname",
-    "-inum",
     "-iregex",
-    "-links",
-    "-lname",
-    "-ls",
-    "-nogroup",
-    "-nouser",
-    "-ok",
-    "-okdir",
-    "-perm",
     "-readable",
     "-regex",
     "-regextype",
-    "-samefile",
-    "-uid",
     "-used",
-    "-user",
     "-version",
     "--version",
     "-writable",
-    "-xtype",
 ];

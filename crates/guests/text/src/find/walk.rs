@@ -1,50 +1,58 @@
 //! The walk: every directory in the order in which the system lists it, as GNU's.
 
-use super::expression::{Kind, Metadatas, Visit, Wishes};
+use super::exec;
+use super::expression::{Effects, File, Visit};
 use super::{Links, Request};
-use crate::output::{self, Output, reason};
-use std::fs::{self, FileType, Metadata};
+use crate::output::{self, reason};
+use guest_files::{Kind, Status};
+use std::fs::{self, FileType};
 use std::path::PathBuf;
 
 /// Directories inside each other that are still walked.
 const MAX_DEPTH: usize = 2048;
 
-/// Searches and gives the status: 1 when something could not be looked at.
-pub(super) fn search(request: &Request, output: &mut Output) -> i32 {
-    let mut walk = Walk { request, output, status: 0, wishes: Wishes::default(), ancestors: Vec::new() };
+/// Searches and gives the status: 1 when something could not be looked at, or a command for many files failed.
+pub(super) fn search(request: &Request, effects: &mut Effects) -> i32 {
+    let mut walk = Walk { request, effects, status: 0, ancestors: Vec::new() };
     for root in &request.roots {
         walk.root(root);
-        if walk.wishes.quit {
+        if walk.effects.quit {
             break;
         }
     }
-    walk.status
+    let status = walk.status;
+    exec::finish(effects);
+    if effects.batches.failed { 1 } else { status }
 }
 
-struct Walk<'r, 'o> {
+struct Walk<'r, 'e> {
     request: &'r Request,
-    output: &'o mut Output,
+    effects: &'e mut Effects,
     status: i32,
-    wishes: Wishes,
     /// The real paths of the directories around, when links are followed.
     ancestors: Vec<PathBuf>,
 }
 
 /// What a visit needs to know of its file.
 #[derive(Debug)]
-struct Status {
+struct Found {
     path: PathBuf,
     follow: bool,
 }
 
-impl Metadatas for Status {
-    fn metadata(&self) -> Option<Metadata> {
+impl File for Found {
+    fn status(&self) -> Option<Status> {
         if self.follow
-            && let Ok(metadata) = fs::metadata(&self.path)
+            && let Ok(status) = guest_files::status(&self.path, true)
         {
-            return Some(metadata);
+            return Some(status);
         }
-        fs::symlink_metadata(&self.path).ok()
+        guest_files::status(&self.path, false).ok()
+    }
+
+    fn other_kind(&self) -> Option<Kind> {
+        let other = guest_files::status(&self.path, !self.follow);
+        other.or_else(|_| guest_files::status(&self.path, false)).ok().map(|status| status.kind())
     }
 
     fn is_empty_directory(&self) -> bool {
@@ -53,6 +61,16 @@ impl Metadatas for Status {
 
     fn link_target(&self) -> Option<Vec<u8>> {
         fs::read_link(&self.path).ok().map(|target| output::bytes(&target).to_vec())
+    }
+}
+
+/// What a directory says of its entry; the kinds that nothing in a sandbox has are not told apart.
+fn kind_of(file_type: FileType) -> Option<Kind> {
+    match file_type {
+        kind if kind.is_file() => Some(Kind::File),
+        kind if kind.is_dir() => Some(Kind::Directory),
+        kind if kind.is_symlink() => Some(Kind::Link),
+        _ => None,
     }
 }
 
@@ -72,46 +90,47 @@ impl Walk<'_, '_> {
     }
 
     fn complain(&mut self, path: &[u8], error: &std::io::Error) {
-        self.output.flush();
+        self.effects.output.flush();
         eprintln!("find: ‘{}’: {}", String::from_utf8_lossy(path), reason(error));
         self.status = 1;
     }
 
     fn visit(&mut self, path: &[u8], root: &[u8], depth: usize, file_type: FileType, follow: bool) {
         let settings = &self.request.settings;
-        let status = Status { path: output::path(path), follow };
+        let file = Found { path: output::path(path), follow };
         let wanted = depth >= settings.min_depth;
         let mut pruned = false;
         let depth_first = settings.depth_first;
         if wanted && !depth_first {
-            pruned = self.evaluate(path, root, depth, file_type, &status);
+            pruned = self.evaluate(path, root, depth, file_type, &file);
         }
-        if file_type.is_dir() && !pruned && depth < settings.max_depth && !self.wishes.quit {
-            self.directory(path, root, depth, &status);
+        if file_type.is_dir() && !pruned && depth < settings.max_depth && !self.effects.quit {
+            self.directory(path, root, depth, &file);
         }
-        if wanted && depth_first && !self.wishes.quit {
-            self.evaluate(path, root, depth, file_type, &status);
+        if wanted && depth_first && !self.effects.quit {
+            self.evaluate(path, root, depth, file_type, &file);
         }
     }
 
     /// Evaluates the expression; whether the file's own entries are left out.
-    fn evaluate(&mut self, path: &[u8], root: &[u8], depth: usize, file_type: FileType, status: &Status) -> bool {
-        let visit = Visit { path, root, depth, kind: Kind::of(file_type), metadata: status };
-        self.wishes.prune = false;
-        self.request.expression.evaluate(&visit, &mut self.wishes, self.output);
-        self.wishes.prune
+    fn evaluate(&mut self, path: &[u8], root: &[u8], depth: usize, file_type: FileType, file: &Found) -> bool {
+        let kind = kind_of(file_type).or_else(|| file.status().map(|status| status.kind()));
+        let visit = Visit { path, root, depth, kind, file };
+        self.effects.prune = false;
+        self.request.expression.evaluate(&visit, self.effects);
+        self.effects.prune
     }
 
-    fn directory(&mut self, path: &[u8], root: &[u8], depth: usize, status: &Status) {
+    fn directory(&mut self, path: &[u8], root: &[u8], depth: usize, file: &Found) {
         if depth >= MAX_DEPTH {
             self.complain(path, &std::io::Error::other("File name too long"));
             return;
         }
         let follows = self.request.settings.links == Links::All;
         if follows {
-            let real = fs::canonicalize(&status.path).unwrap_or_else(|_| status.path.clone());
+            let real = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
             if self.ancestors.contains(&real) {
-                self.output.flush();
+                self.effects.output.flush();
                 eprintln!(
                     "find: File system loop detected; ‘{}’ is part of the same file system loop as ‘{}’.",
                     String::from_utf8_lossy(path),
@@ -122,10 +141,10 @@ impl Walk<'_, '_> {
             }
             self.ancestors.push(real);
         }
-        match fs::read_dir(&status.path) {
+        match fs::read_dir(&file.path) {
             Ok(entries) => {
                 for entry in entries {
-                    if self.wishes.quit {
+                    if self.effects.quit {
                         break;
                     }
                     let entry = match entry {

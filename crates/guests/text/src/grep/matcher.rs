@@ -1,72 +1,44 @@
 //! Whether and where a line matches.
 
-use super::expression::{ExpressionError, translate};
-use super::request::Matching;
-use regex_automata::meta::Regex;
-use regex_automata::nfa::thompson;
-use regex_automata::util::syntax;
-use regex_automata::{Anchored, Input, MatchKind, hybrid, meta};
-use std::cell::RefCell;
+use super::TROUBLE;
+use super::request::{Matching, Syntax};
+use crate::posix::{Around, Dialect, Expression, ExpressionError, TooComplex};
 use std::ops::Range;
-
-/// Bytes that the compiled patterns may take.
-const MAX_COMPILED: usize = 8 << 20;
 
 /// All patterns as one.
 #[derive(Debug)]
 pub(super) struct Matcher {
-    regex: Option<Regex>,
-    /// Finds the longest match at a place, as POSIX wants it; the other finds the leftmost alternative.
-    longest: Option<(hybrid::dfa::DFA, RefCell<hybrid::dfa::Cache>)>,
+    expression: Option<Expression>,
     invert: bool,
 }
 
 impl Matcher {
     pub(super) fn new(patterns: &[Vec<u8>], matching: &Matching) -> Result<Self, ExpressionError> {
-        let mut alternatives = Vec::new();
-        for pattern in patterns {
-            // A byte that is no text cannot be in a line that is text.
-            let Ok(pattern) = std::str::from_utf8(pattern) else { continue };
-            let translated = translate(pattern, matching.syntax)?;
-            alternatives.push(match (matching.whole_lines, matching.words) {
-                (true, _) => format!("^(?:{translated})$"),
-                (false, true) => format!(r"\b{{start-half}}(?:{translated})\b{{end-half}}"),
-                (false, false) => format!("(?:{translated})"),
-            });
-        }
-        if alternatives.is_empty() {
-            return Ok(Self { regex: None, longest: None, invert: matching.invert });
-        }
-        let text = alternatives.join("|");
-        let options =
-            syntax::Config::new().case_insensitive(matching.fold_case).utf8(false).dot_matches_new_line(false);
-        let too_big = |_| ExpressionError::Wrong("Regular expression too big".to_owned());
-        let regex = meta::Builder::new()
-            .syntax(options)
-            .configure(meta::Config::new().nfa_size_limit(Some(MAX_COMPILED)).utf8_empty(false))
-            .build(&text)
-            .map_err(too_big)?;
-        let longest = hybrid::dfa::Builder::new()
-            .syntax(options)
-            .thompson(thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED)).utf8(false))
-            .configure(
-                hybrid::dfa::Config::new()
-                    .match_kind(MatchKind::All)
-                    .skip_cache_capacity_check(true)
-                    .unicode_word_boundary(true),
-            )
-            .build(&text)
-            .ok();
-        let longest = longest.map(|dfa| {
-            let cache = dfa.create_cache();
-            (dfa, RefCell::new(cache))
-        });
-        Ok(Self { regex: Some(regex), longest, invert: matching.invert })
+        // A byte that is no text cannot be in a line that is text.
+        let patterns: Vec<&str> = patterns.iter().filter_map(|pattern| std::str::from_utf8(pattern).ok()).collect();
+        let dialect = Dialect {
+            fixed: matching.syntax == Syntax::Fixed,
+            extended: matching.syntax == Syntax::Extended,
+            fold_case: matching.fold_case,
+            newline_is_ordinary: false,
+            multi_line: false,
+            strict: false,
+        };
+        let around = match (matching.whole_lines, matching.words) {
+            (true, _) => Around::Whole,
+            (false, true) => Around::Words,
+            (false, false) => Around::Anything,
+        };
+        let expression = match patterns.is_empty() {
+            true => None,
+            false => Some(Expression::any_of(&patterns, dialect, around)?),
+        };
+        Ok(Self { expression, invert: matching.invert })
     }
 
     /// Whether a line is selected.
     pub(super) fn selects(&self, line: &[u8]) -> bool {
-        self.regex.as_ref().is_some_and(|regex| regex.is_match(line)) != self.invert
+        self.expression.as_ref().is_some_and(|expression| found(expression.is_match(line))) != self.invert
     }
 
     /// The parts of a selected line that `-o` shows: none when lines without a match are selected.
@@ -76,34 +48,36 @@ impl Matcher {
 
     /// Every match of a line that is not empty, the leftmost first and each as long as it can be.
     pub(super) fn matches(&self, line: &[u8]) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        let Some(regex) = &self.regex else { return found };
+        let mut ranges = Vec::new();
+        let Some(expression) = &self.expression else { return ranges };
         let mut at = 0;
         while at <= line.len() {
-            let Some(first) = regex.find(Input::new(line).range(at..)) else { break };
-            let range = first.start()..self.end_of_longest(line, first.start()).unwrap_or(first.end()).max(first.end());
+            let Some(range) = found(expression.find(line, at)) else { break };
             if range.is_empty() {
                 at = range.end + 1;
                 continue;
             }
             at = range.end;
-            found.push(range);
+            ranges.push(range);
         }
-        found
+        ranges
     }
+}
 
-    fn end_of_longest(&self, line: &[u8], start: usize) -> Option<usize> {
-        let (dfa, cache) = self.longest.as_ref()?;
-        let input = Input::new(line).range(start..).anchored(Anchored::Yes);
-        let found = dfa.try_search_fwd(&mut cache.borrow_mut(), &input).ok()??;
-        Some(found.offset())
+/// What was found. A pattern that cannot be looked for ends the command: any answer would be a wrong one.
+fn found<T>(result: Result<T, TooComplex>) -> T {
+    match result {
+        Ok(found) => found,
+        Err(TooComplex) => {
+            eprintln!("skillgate: grep: a pattern that takes so many steps on a line is not supported");
+            std::process::exit(TROUBLE);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grep::request::Syntax;
 
     fn matcher(pattern: &str, words: bool) -> Matcher {
         let matching = Matching {
@@ -126,6 +100,7 @@ mod tests {
             ("é|éa", "éa", vec![0..3]),
             ("x", "abc", vec![]),
             ("^a", "aa", vec![0..1]),
+            (r"(.)\1", "abba", vec![1..3]),
         ] {
             assert_eq!(matcher(pattern, false).matches(line.as_bytes()), expected, "{pattern} on {line}");
         }

@@ -1,12 +1,12 @@
 //! `grep`, `egrep` and `fgrep`, as GNU grep 3.8 answers in a UTF-8 locale.
 
-mod expression;
 mod input;
 mod matcher;
 mod print;
 mod request;
 
 use crate::output::Output;
+use crate::posix::ExpressionError;
 
 /// Status when lines were selected, when none were, and when something went wrong.
 const SELECTED: i32 = 0;
@@ -34,11 +34,11 @@ pub(crate) fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
     };
     let matcher = match matcher::Matcher::new(&request.patterns, &request.matching) {
         Ok(matcher) => matcher,
-        Err(expression::ExpressionError::Wrong(message)) => {
+        Err(ExpressionError::Wrong(message)) => {
             eprintln!("{name}: {message}");
             return TROUBLE;
         }
-        Err(expression::ExpressionError::Unsupported(what)) => {
+        Err(ExpressionError::Unsupported(what)) => {
             eprintln!("skillgate: {name}: {what} is not supported");
             return TROUBLE;
         }

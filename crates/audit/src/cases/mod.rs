@@ -1,0 +1,35 @@
+//! The cases, by what they need. Each is data and the code that makes its attempts and its controls.
+
+mod commands;
+mod degradation;
+mod guest_files;
+mod guest_modules;
+mod guests;
+mod host_environment;
+mod host_files;
+mod host_network;
+mod host_processes;
+mod host_resources;
+mod library;
+mod quirks;
+
+use crate::case::Case;
+
+/// Every case there is.
+pub(crate) fn all() -> Vec<Case> {
+    let groups = [
+        guests::CASES,
+        guest_modules::CASES,
+        guest_files::CASES,
+        host_files::CASES,
+        host_processes::CASES,
+        host_network::CASES,
+        host_resources::CASES,
+        host_environment::CASES,
+        commands::CASES,
+        quirks::CASES,
+        library::CASES,
+        degradation::CASES,
+    ];
+    groups.into_iter().flatten().copied().collect()
+}
