@@ -81,12 +81,12 @@ fn a_file_named_like_an_option_is_none() {
         "find ?delete",
         "find [-]delete",
         "args *",
-        "find $(args -delete | cat)",
-        "args -delete | { read -r x; find $x; }",
+        "find $(printf %s -delete | cat)",
+        "printf '%s\\n' -delete | { read -r x; find $x; }",
         "for f in *; do find $f; done",
         "x=*; find $x",
     ] {
-        let ended = place.run(source, &["Bash(find:*)", "Bash(args:*)"], &["find"]);
+        let ended = place.run(source, &["Bash(find:*)", "Bash(args:*)", "Bash(printf:*)"], &["find"]);
         // Where the vector runs other programs, that is said first.
         let reason = ended.refusal();
         let refused = matches!(reason, Some(RefusalReason::ProducedOption { .. } | RefusalReason::Carrier { .. }));

@@ -110,8 +110,8 @@ fn a_list_of_tools_never_gives_more_than_the_host_grants() {
 #[test]
 fn a_filter_without_a_grant_transforms_streams_and_sees_no_file() {
     let header = "allowed-tools: Bash(ls:*)";
-    let outcome = Case::new("!`ls beds | tr a-z A-Z | sort -r | head -n 1 | rev`").header(header).invoke();
-    assert!(outcome.result.is_err(), "`rev` is not shipped, and the status is the last command's");
+    let outcome = Case::new("!`ls beds | tr a-z A-Z | sort -r | head -n 1 | lolcat`").header(header).invoke();
+    assert!(outcome.result.is_err(), "`lolcat` is not shipped, and the status is the last command's");
     let outcome = Case::new("!`ls beds | tr a-z A-Z | sort -r | head -n 1`").header(header).invoke();
     assert_eq!(outcome.prompt(), "B.TXT\n");
     for (program, path) in [

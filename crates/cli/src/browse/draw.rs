@@ -162,6 +162,7 @@ mod tests {
     fn the_text_alone_has_the_whole_width_and_scrolls_to_its_end_and_no_further() {
         let mut browser = browser();
         browser.on_key(KeyEvent::from(KeyCode::Enter));
+        screen(&mut browser, 60, 8);
         for _ in 0..50 {
             browser.on_key(KeyEvent::from(KeyCode::PageDown));
         }

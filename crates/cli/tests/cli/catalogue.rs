@@ -44,7 +44,7 @@ fn complaint_39_a_clash_of_five_is_explained_with_the_name_of_each() {
         );
     }
     let human = world.run(&["--trust", "--add-dir", "more", "which", "x"]).stdout;
-    assert!(human.starts_with("x is managed:x\n") && human.contains("user goes before"), "{human}");
+    assert!(human.starts_with("x is managed:x\n") && human.contains("managed goes before user"), "{human}");
     // The profile orders the sources.
     let (_, value) = world.json("which", &["--trust", "--profile", "claude", "which", "x"]);
     assert_eq!(texts(&value["losers"], "qualified_name")[..2], ["user:x", "user:x#2"]);
