@@ -248,12 +248,12 @@ mod tests {
     use crate::plan::{GeneratedFile, Link, Program, WritableDirectory};
 
     fn plan() -> Plan {
-        let project = Mount { executable: false, owned: true, ..Mount::system("/work/project") };
+        let project = Mount { executable: false, owned: true, ..Mount::system("/srv/project") };
         Plan {
             mounts: vec![Mount::system("/usr"), project],
             links: vec![Link { path: "/bin".into(), to: "usr/bin".into() }],
             files: vec![GeneratedFile { path: "/etc/passwd".into(), content: String::new() }],
-            directory: "/work/project/src".into(),
+            directory: "/srv/project/src".into(),
             ..Plan::new("git", "/usr/bin/git")
         }
     }
@@ -291,12 +291,12 @@ mod tests {
         assert_eq!(fault(|plan| plan.links[0].path = path("/usr")), PlanError::Twice { path: path("/usr") });
         assert_eq!(fault(|plan| plan.mounts[1].target = path("/usr")), PlanError::Twice { path: path("/usr") });
         assert_eq!(
-            fault(|plan| plan.mounts.push(Mount::system("/work"))),
-            PlanError::Covers { path: path("/work"), covered: path("/work/project") }
+            fault(|plan| plan.mounts.push(Mount::system("/srv"))),
+            PlanError::Covers { path: path("/srv"), covered: path("/srv/project") }
         );
         assert_eq!(
-            fault(|plan| plan.private.push(path("/work/project/x"))),
-            PlanError::InsideMount { path: path("/work/project/x"), mount: path("/work/project") }
+            fault(|plan| plan.private.push(path("/srv/project/x"))),
+            PlanError::InsideMount { path: path("/srv/project/x"), mount: path("/srv/project") }
         );
         assert_eq!(
             fault(|plan| plan.files[0].path = path("/usr/x")),
@@ -305,7 +305,7 @@ mod tests {
         for hidden in ["", "/x", "../x", "a//b", "a/.."] {
             assert_eq!(
                 fault(|plan| plan.mounts[1].hidden.push(path(hidden))),
-                PlanError::Hidden { mount: path("/work/project"), path: path(hidden) }
+                PlanError::Hidden { mount: path("/srv/project"), path: path(hidden) }
             );
         }
         let writable = |path: &str| WritableDirectory { path: path.to_owned(), executable: false };
@@ -316,13 +316,13 @@ mod tests {
         assert_eq!(
             fault(|plan| {
                 plan.mounts[1].hidden.push(path("out"));
-                plan.writable.push(writable("/work/project/out/x"));
+                plan.writable.push(writable("/srv/project/out/x"));
             }),
-            PlanError::WritableNotMounted { path: path("/work/project/out/x") }
+            PlanError::WritableNotMounted { path: path("/srv/project/out/x") }
         );
         assert_eq!(
-            fault(|plan| plan.writable.extend([writable("/work/project/a/b"), writable("/work/project/a")])),
-            PlanError::Covers { path: path("/work/project/a"), covered: path("/work/project/a/b") }
+            fault(|plan| plan.writable.extend([writable("/srv/project/a/b"), writable("/srv/project/a")])),
+            PlanError::Covers { path: path("/srv/project/a"), covered: path("/srv/project/a/b") }
         );
         assert_eq!(fault(|plan| plan.directory = path("/srv")), PlanError::Directory { path: path("/srv") });
         assert_eq!(
@@ -330,8 +330,8 @@ mod tests {
             PlanError::ProgramNotMounted { path: path("/opt/x") }
         );
         assert_eq!(
-            fault(|plan| program(plan).path = path("/work/project/x")),
-            PlanError::ProgramNotExecutable { path: path("/work/project/x"), mount: path("/work/project") }
+            fault(|plan| program(plan).path = path("/srv/project/x")),
+            PlanError::ProgramNotExecutable { path: path("/srv/project/x"), mount: path("/srv/project") }
         );
         assert_eq!(fault(|plan| plan.limits.processes = 0), PlanError::Limit { name: "processes" });
         assert_eq!(fault(|plan| plan.scratch.bytes = 0), PlanError::Limit { name: "scratch.bytes" });

@@ -15,19 +15,19 @@ const PROGRAM: Identity = Identity { device: 1, inode: 2, content: Some((3, 4)) 
 const PROJECT: Identity = Identity { device: 5, inode: 6, content: None };
 
 fn project() -> SeenDirectory {
-    SeenDirectory { path: "/work/project".to_owned(), identity: PROJECT, hidden: vec![".env".to_owned()] }
+    SeenDirectory { path: "/srv/project".to_owned(), identity: PROJECT, hidden: vec![".env".to_owned()] }
 }
 
-/// The plan of `git status` in `/work/project/src`, after a change of the request.
+/// The plan of `git status` in `/srv/project/src`, after a change of the request.
 fn planned(program: &NativeProgram, path: &str, change: impl FnOnce(&mut PlanRequest<'_>)) -> Result<Plan, PlanFault> {
     let (system, limits) = (system(), builtin_limits());
-    let environment = [("LD_PRELOAD", "/tmp/x.so"), ("CLAUDE_PROJECT_DIR", "/work/project"), ("PATH", "/work/project")];
+    let environment = [("LD_PRELOAD", "/tmp/x.so"), ("CLAUDE_PROJECT_DIR", "/srv/project"), ("PATH", "/srv/project")];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let mut request = PlanRequest {
         system: &system,
         program,
         vector: vec!["git".to_owned(), "status".to_owned()],
-        directory: "/work/project/src",
+        directory: "/srv/project/src",
         seen: vec![project()],
         writable: Vec::new(),
         environment: &environment,
@@ -60,7 +60,7 @@ fn a_request_gives_exactly_this_plan() {
                 executable: false,
                 owned: true,
                 hidden: vec![".env".to_owned()],
-                ..Mount::system("/work/project")
+                ..Mount::system("/srv/project")
             },
         ],
         links: vec![Link { path: "/bin".to_owned(), to: "usr/bin".to_owned() }],
@@ -69,11 +69,11 @@ fn a_request_gives_exactly_this_plan() {
             file("/etc/group", "skillgate:x:1000:\nnogroup:x:65534:\n"),
             file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"),
             file("/etc/hosts", "127.0.0.1 localhost\n"),
-            file("/home/skillgate/.gitconfig", "[safe]\n\tdirectory = \"/work/project\"\n"),
+            file("/home/skillgate/.gitconfig", "[safe]\n\tdirectory = \"/srv/project\"\n"),
         ],
         writable: Vec::new(),
         scratch: ScratchLimits { bytes: limits.native_file_bytes, inodes: 16_384 },
-        directory: "/work/project/src".to_owned(),
+        directory: "/srv/project/src".to_owned(),
         limits: ProcessLimits {
             memory_bytes: limits.memory_bytes,
             cpu_seconds: 30,
@@ -91,7 +91,7 @@ fn a_request_gives_exactly_this_plan() {
                 ("HOME", "/home/skillgate"),
                 ("LANG", "C.UTF-8"),
                 ("TZ", "UTC"),
-                ("CLAUDE_PROJECT_DIR", "/work/project"),
+                ("CLAUDE_PROJECT_DIR", "/srv/project"),
                 ("GH_HOST", "example.org"),
             ]),
         }),
@@ -106,8 +106,8 @@ fn a_program_elsewhere_is_mounted_alone() {
     let last = plan.mounts.iter().find(|mount| mount.target == "/root/bin/git").expect("it is mounted");
     assert_eq!((last.kind, last.identity, last.executable), (MountKind::File, Some(PROGRAM), true));
     // Below the project, where nothing may be executed, it is still the one file that may.
-    let plan = planned(&git(), "/work/project/tools/git", |_| {}).expect("a plan");
-    assert_eq!(plan.mounts.last().map(|mount| mount.target.as_str()), Some("/work/project/tools/git"));
+    let plan = planned(&git(), "/srv/project/tools/git", |_| {}).expect("a plan");
+    assert_eq!(plan.mounts.last().map(|mount| mount.target.as_str()), Some("/srv/project/tools/git"));
 }
 
 #[test]
@@ -121,11 +121,11 @@ fn a_command_that_sees_streams_only_is_shown_the_system_and_nothing_else() {
 #[test]
 fn what_the_policy_says_of_a_program_is_in_its_plan() {
     let own = git().runs_project_files(true).memory_bytes(Some(1 << 30)).processes(Some(7));
-    let plan = planned(&own, "/usr/bin/git", |request| request.writable = vec!["/work/project/out".to_owned()])
+    let plan = planned(&own, "/usr/bin/git", |request| request.writable = vec!["/srv/project/out".to_owned()])
         .expect("a plan");
     assert_eq!((plan.limits.memory_bytes, plan.limits.processes), (1 << 30, 7));
     assert!(plan.mounts.iter().any(|mount| mount.owned && mount.executable));
-    assert_eq!(plan.writable, [WritableDirectory { path: "/work/project/out".to_owned(), executable: true }]);
+    assert_eq!(plan.writable, [WritableDirectory { path: "/srv/project/out".to_owned(), executable: true }]);
     assert_eq!(planned(&git().network(true), "/usr/bin/git", |_| {}), Err(PlanFault::Network("git".to_owned())));
 }
 
@@ -133,7 +133,7 @@ fn what_the_policy_says_of_a_program_is_in_its_plan() {
 fn a_request_that_contradicts_itself_has_no_plan() {
     let outside = planned(&git(), "/usr/bin/git", |request| request.directory = "/srv");
     assert_eq!(outside, Err(PlanFault::Plan(PlanError::Directory { path: "/srv".to_owned() })));
-    let hidden = planned(&git(), "/usr/bin/git", |request| request.writable = vec!["/work/project/.env".to_owned()]);
+    let hidden = planned(&git(), "/usr/bin/git", |request| request.writable = vec!["/srv/project/.env".to_owned()]);
     assert!(matches!(hidden, Err(PlanFault::Plan(PlanError::WritableNotMounted { .. }))));
 }
 

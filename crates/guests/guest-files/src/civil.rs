@@ -110,10 +110,11 @@ pub fn listed(moment: (i64, u32), now: (i64, u32)) -> String {
 /// Half of a mean year, seconds.
 const HALF_A_YEAR: i64 = 31_556_952 / 2;
 
-/// Whether a moment lies in the half year before another.
+/// Whether a moment lies in the half year before now. The clock of the sandbox shows whole seconds, so that what was written in
+/// this one is not in the future.
 #[must_use]
 pub fn is_recent(moment: (i64, u32), now: (i64, u32)) -> bool {
-    moment <= now && (now.0 - HALF_A_YEAR, now.1) < moment
+    moment.0 <= now.0 && (now.0 - HALF_A_YEAR, now.1) < moment
 }
 
 /// Now, as the clock of the system has it.
