@@ -144,7 +144,10 @@ impl Trial<'_> {
 fn reading(trial: &mut Trial<'_>) -> Result<(), Trouble> {
     let secret = format!("read={}", trial.field.text("outside/secret"));
     let home = std::env::home_dir().unwrap_or_else(|| "/root".into());
-    let home = format!("list={}", home.display());
+    // A program below the home is shown at its own path, with the names of the directories that lead to it; then another
+    // directory of the machine stands for the home.
+    let shows_home = trial.probes()?.starts_with(&home);
+    let home = if shows_home { "list=/var".to_owned() } else { format!("list={}", home.display()) };
     trial.answered(&["acts", "read=/etc/shadow", "access=/etc/shadow", &home, &secret], NOT_THERE)?;
     trial.succeeds_outside(&["acts", "access=/etc/shadow", &home, &secret])?;
     let readable = format!("read={}", trial.field.text("project/README.md"));
