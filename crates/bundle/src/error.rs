@@ -162,6 +162,14 @@ pub enum PackError {
         /// What it is.
         found: Digest,
     },
+    /// A skill in it cannot be one.
+    #[error("`{path}` cannot be a skill: {reason}")]
+    Skill {
+        /// Its SKILL.md.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// It has no skill.
     #[error("there is no SKILL.md in it")]
     NoSkill,

@@ -1,7 +1,7 @@
 use crate::error::{ExtractError, Step};
 use crate::name::{PathSet, portable};
 use crate::resolve::{DIRECTORY_MODE, FILE_MODE, Resolver};
-use crate::tree::{remove_tree, stat_of};
+use crate::tree::{is_tree, own_user, remove_tree, stat_of};
 use rustix::fs::{
     AtFlags, FileType, FlockOperation, Mode, OFlags, fchmod, flock, mkdirat, openat, renameat, statat, unlinkat,
 };
@@ -20,26 +20,62 @@ const PREFIX: &str = "skillgate-";
 /// Bytes of the random part.
 const NONCE_BYTES: usize = 16;
 
+/// What a skill is called before it is whole.
+const UNFINISHED: &str = ".new-";
+
 /// The file whose lock says that the process is alive.
 const LOCK: &str = ".lock";
 
-/// A directory of this process alone, into which bundled skills are taken when they are first used.
+/// A directory into which skills are taken when they are first used: one of this process alone, or one that stays.
 ///
-/// It is made with a random name and fails if anything has that name, is open to its owner only whatever the umask is, and is
-/// removed when this is dropped. What a killed process left is removed by [`remove_leftovers_ambient`].
+/// That of a process is made with a random name and fails if anything has that name, is open to its owner only whatever the umask
+/// is, and is removed when this is dropped. What a killed process left is removed by [`remove_leftovers_ambient`].
+///
+/// One that stays ([`Extraction::kept_ambient`]) is opened, and what it holds already is compared whole before it is used.
 #[derive(Debug)]
 pub struct Extraction {
-    parent: OwnedFd,
     root: OwnedFd,
-    name: String,
+    /// What is removed in the end; `None` for a directory that stays.
+    own: Option<Own>,
     path: PathBuf,
     resolver: Resolver,
-    /// Held as long as this lives.
-    _lock: OwnedFd,
     /// What is there, by name. Held during an extraction, so that concurrent first uses extract once.
     done: Mutex<BTreeMap<String, Digest>>,
     #[cfg(test)]
     interrupt: Option<tests::Interrupt>,
+}
+
+/// The directory of a process.
+#[derive(Debug)]
+struct Own {
+    parent: OwnedFd,
+    name: String,
+    /// Held as long as this lives.
+    _lock: OwnedFd,
+}
+
+/// The name of a directory that is made later, so that it is known where something will be before it is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExtractionName {
+    parent: PathBuf,
+    name: String,
+}
+
+impl ExtractionName {
+    /// A name that nobody can guess, inside `parent`.
+    ///
+    /// # Errors
+    /// [`ExtractError::Io`] when the system gives no random bytes.
+    pub fn reserve(parent: &Path) -> Result<Self, ExtractError> {
+        let name = format!("{PREFIX}{}", nonce().map_err(at(Step::MakeRoot, parent))?);
+        Ok(Self { parent: parent.to_path_buf(), name })
+    }
+
+    /// Where the directory will be.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.parent.join(&self.name)
+    }
 }
 
 impl Extraction {
@@ -52,8 +88,50 @@ impl Extraction {
         Self::begin(parent, Resolver::best(), &mut |_, _| Ok(()))
     }
 
+    /// Makes the directory under a name that was taken before.
+    ///
+    /// # Errors
+    /// As [`Extraction::begin_ambient`], and when the name was used already.
+    pub fn begin_as_ambient(name: &ExtractionName) -> Result<Self, ExtractError> {
+        Self::begin_named(&name.parent, &name.name, Resolver::best(), &mut |_, _| Ok(()))
+    }
+
+    /// Opens a directory that stays, which has to be this user's and closed to everybody else. One process writes to it at a time:
+    /// the caller holds a lock while it extracts. What stands there under the name of a skill is used when every file of it is
+    /// what is wanted, and replaced when it is not.
+    ///
+    /// # Errors
+    /// An [`ExtractError`] with what is wrong with the directory.
+    pub fn kept_ambient(path: &Path) -> Result<Self, ExtractError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = openat(rustix::fs::CWD, path, flags, Mode::empty()).map_err(at(Step::OpenParent, path))?;
+        let stat = stat_of(&root).map_err(at(Step::OpenParent, path))?;
+        if stat.owner != own_user() || stat.mode.as_raw_mode() & 0o077 != 0 {
+            return Err(ExtractError::UnsafeParent { path: path.to_path_buf() });
+        }
+        Ok(Self {
+            root,
+            own: None,
+            path: path.to_path_buf(),
+            resolver: Resolver::best(),
+            done: Mutex::new(BTreeMap::new()),
+            #[cfg(test)]
+            interrupt: None,
+        })
+    }
+
     fn begin(
         parent_path: &Path,
+        resolver: Resolver,
+        before: &mut dyn FnMut(Step, &Path) -> Result<(), Errno>,
+    ) -> Result<Self, ExtractError> {
+        let name = format!("{PREFIX}{}", nonce().map_err(at(Step::MakeRoot, parent_path))?);
+        Self::begin_named(parent_path, &name, resolver, before)
+    }
+
+    fn begin_named(
+        parent_path: &Path,
+        name: &str,
         resolver: Resolver,
         before: &mut dyn FnMut(Step, &Path) -> Result<(), Errno>,
     ) -> Result<Self, ExtractError> {
@@ -63,26 +141,23 @@ impl Extraction {
             openat(rustix::fs::CWD, parent_path, flags, Mode::empty()).map_err(at(Step::OpenParent, parent_path))?;
         check_parent(&parent, parent_path)?;
 
-        let name = format!("{PREFIX}{}", nonce().map_err(at(Step::MakeRoot, parent_path))?);
-        let path = parent_path.join(&name);
+        let path = parent_path.join(name);
         before(Step::MakeRoot, &path).map_err(at(Step::MakeRoot, &path))?;
-        mkdirat(&parent, &name, DIRECTORY_MODE).map_err(at(Step::MakeRoot, &path))?;
-        let made = Self::own(&parent, &name, &path, before);
+        mkdirat(&parent, name, DIRECTORY_MODE).map_err(at(Step::MakeRoot, &path))?;
+        let made = Self::own(&parent, name, &path, before);
         match made {
             Ok((root, lock)) => Ok(Self {
-                parent,
                 root,
-                name,
+                own: Some(Own { parent, name: name.to_owned(), _lock: lock }),
                 path,
                 resolver,
-                _lock: lock,
                 done: Mutex::new(BTreeMap::new()),
                 #[cfg(test)]
                 interrupt: None,
             }),
             Err(error) => {
                 // We made it a moment ago, and in this parent nobody else can put another in its place.
-                let _left_over = remove_tree(&parent, &name);
+                let _left_over = remove_tree(&parent, name);
                 Err(error)
             }
         }
@@ -143,14 +218,59 @@ impl Extraction {
             let there = self.path.join(name);
             return if *known == digest { Ok(there) } else { Err(ExtractError::Conflict(name.to_owned())) };
         }
-        let path = self.write(&directory, &checked)?;
+        let path = match &self.own {
+            None => self.write_kept(&directory, &checked)?,
+            Some(_) => self.write(&directory, &checked)?,
+        };
         done.insert(name.to_owned(), digest);
         Ok(path)
     }
 
+    /// Looks at the disk again the next time, instead of at what is known to have been there.
+    pub(crate) fn forget(&self) {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Takes a skill away.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), ExtractError> {
+        self.forget();
+        let path = self.path.join(name);
+        match remove_tree(&self.root, name) {
+            Err(Errno::NOENT) | Ok(()) => Ok(()),
+            Err(errno) => Err(at(Step::Publish, &path)(errno)),
+        }
+    }
+
+    /// Uses what is there when it is whole and as it has to be, else takes it away and writes it anew.
+    fn write_kept(&self, name: &RelPath, files: &[(RelPath, &[u8])]) -> Result<PathBuf, ExtractError> {
+        let path = self.path.join(name.as_str());
+        let there = statat(&self.root, name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
+        match there {
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(at(Step::Publish, &path)(errno)),
+            Ok(_) if is_tree(&self.root, name.as_str(), files) => return Ok(path),
+            Ok(_) => remove_tree(&self.root, name.as_str()).map_err(at(Step::Publish, &path))?,
+        }
+        self.remove_unfinished();
+        self.write(name, files)
+    }
+
+    /// Takes away what a killed process did not finish. Whoever extracts into a directory that stays holds its lock, so what is
+    /// unfinished is nobody's.
+    fn remove_unfinished(&self) {
+        let Ok(entries) = rustix::fs::Dir::read_from(&self.root) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy();
+            if name.starts_with(UNFINISHED) {
+                // What cannot be removed is in nobody's way: it has a name of its own.
+                let _left_over = remove_tree(&self.root, &name);
+            }
+        }
+    }
+
     /// Writes into a directory that no one looks for, which takes the skill's name when it is whole.
     fn write(&self, name: &RelPath, files: &[(RelPath, &[u8])]) -> Result<PathBuf, ExtractError> {
-        let unfinished = format!(".new-{}", nonce().map_err(at(Step::MakeDirectory, &self.path))?);
+        let unfinished = format!("{UNFINISHED}{}", nonce().map_err(at(Step::MakeDirectory, &self.path))?);
         let path = self.path.join(&unfinished);
         self.before(Step::MakeDirectory, &path)?;
         mkdirat(&self.root, &unfinished, DIRECTORY_MODE).map_err(at(Step::MakeDirectory, &path))?;
@@ -230,7 +350,9 @@ impl Extraction {
 impl Drop for Extraction {
     fn drop(&mut self) {
         // What cannot be removed stays, and the next process that looks for leftovers finds it unlocked.
-        let _left_over = remove_tree(&self.parent, &self.name);
+        if let Some(own) = &self.own {
+            let _left_over = remove_tree(&own.parent, &own.name);
+        }
     }
 }
 
@@ -328,10 +450,6 @@ fn at(step: Step, path: &Path) -> impl Fn(Errno) -> ExtractError + use<> {
         Errno::LOOP => ExtractError::Foreign { step, path: path.clone(), found: "a link" },
         errno => ExtractError::Io { step, path: path.clone(), source: errno.into() },
     }
-}
-
-fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 fn nonce() -> Result<String, Errno> {

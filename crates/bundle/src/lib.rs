@@ -23,23 +23,44 @@
 mod error;
 #[cfg(unix)]
 mod extract;
+mod import;
+#[cfg(unix)]
+mod lazy;
 mod limits;
 mod manifest;
 mod name;
+#[cfg(feature = "network")]
+mod network;
 mod pack;
+mod requests;
 #[cfg(unix)]
 mod resolve;
 mod sign;
+#[cfg(unix)]
+mod store;
 #[cfg(unix)]
 mod tree;
 
 pub use error::{ExtractError, PackError, Step};
 #[cfg(unix)]
-pub use extract::{Extraction, remove_leftovers_ambient};
+pub use extract::{Extraction, ExtractionName, remove_leftovers_ambient};
+#[cfg(unix)]
+pub use import::import_ambient;
+pub use import::{ImportError, ImportOptions, Imported, SourceForm, import_bytes};
+#[cfg(unix)]
+pub use lazy::LazyExtraction;
 pub use limits::PackLimits;
 pub use manifest::{FileRecord, Manifest, PackInfo, PackInfoError, RequestedAuthority, SkillRecord};
 pub use name::{NameFault, PathSet, portable};
+#[cfg(feature = "network")]
+pub use network::{FetchError, FetchLimits, Fetched, RegistryLogin, fetch, pull, push};
 pub use pack::{Pack, PackFile};
+pub use requests::requested_authority;
 #[cfg(unix)]
 pub use resolve::Resolver;
 pub use sign::{KeyError, PublicKey, SecretKey, Signature, SignatureFault};
+#[cfg(unix)]
+pub use store::{
+    Change, Consent, FileChange, FileDiff, InstalledPack, LOCK_VERSION, LockFile, LockedPack, Outcome, PackDiff,
+    PackSource, PackStore, PreviousPack, StoreError, bundled_tree,
+};

@@ -15,6 +15,14 @@ pub struct PackLimits {
     pub ratio: u64,
 }
 
+impl PackLimits {
+    /// Bytes of a file that a pack is read from or made of.
+    #[must_use]
+    pub fn archive_bytes(&self) -> u64 {
+        self.total_bytes.saturating_add(self.manifest_bytes).saturating_add(16 << 20)
+    }
+}
+
 impl Default for PackLimits {
     /// 10,000 files, 64 MiB a file, 512 MiB in all, 8 MiB of manifest, 16 signatures, 200 times the stored size.
     fn default() -> Self {

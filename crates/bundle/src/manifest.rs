@@ -1,6 +1,8 @@
+use crate::pack::{skill_name, skill_paths};
 use crate::{PackError, PackLimits, PathSet};
 use serde::{Deserialize, Serialize};
-use skillgate_core::Digest;
+use skillgate_core::{CommandName, Digest};
+use std::collections::BTreeSet;
 
 /// The format that this version writes, and the newest it reads.
 pub(crate) const FORMAT: u32 = 1;
@@ -46,6 +48,13 @@ impl PackInfo {
         Ok(info)
     }
 
+    /// Whether this version comes after `other`: by its numbers, and a prerelease before its release. Two prereleases of one version
+    /// are ordered by their parts, numbers as numbers.
+    #[must_use]
+    pub fn is_newer_than(&self, other: &str) -> bool {
+        version_key(&self.version) > version_key(other)
+    }
+
     pub(crate) fn check(&self) -> Result<(), PackInfoError> {
         let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let name = self.name.as_bytes();
@@ -76,6 +85,20 @@ fn is_version(text: &str) -> bool {
         && parts.len() == 3
         && parts.into_iter().all(number)
         && prerelease.is_none_or(|prerelease| prerelease.split('.').all(word))
+}
+
+type VersionKey<'v> = (Vec<u64>, bool, Vec<(bool, u64, &'v str)>);
+
+/// Versions in their order: the numbers, then whether it is a release, then the parts of a prerelease.
+fn version_key(text: &str) -> VersionKey<'_> {
+    let (numbers, prerelease) = text.split_once('-').map_or((text, None), |(numbers, rest)| (numbers, Some(rest)));
+    let numbers = numbers.split('.').map(|part| part.parse().unwrap_or(0)).collect();
+    let part = |part| match str::parse::<u64>(part) {
+        Ok(number) => (false, number, ""),
+        Err(_) => (true, 0, part),
+    };
+    let parts = prerelease.map(|rest| rest.split('.').map(part).collect()).unwrap_or_default();
+    (numbers, prerelease.is_none(), parts)
 }
 
 /// Everything a pack says of its contents. It is written in one way only, so that its digest is the digest of the pack.
@@ -125,7 +148,7 @@ pub struct RequestedAuthority {
     pub tools: Option<Vec<String>>,
     /// Commands that run when it is invoked.
     pub injections: Vec<String>,
-    /// Events that its hooks wait for.
+    /// Its hooks: each the event, and what the header says for it as JSON.
     pub hooks: Vec<String>,
 }
 
@@ -177,11 +200,46 @@ impl Manifest {
         if total > limits.total_bytes {
             return Err(too_large("the size of all files", limits.total_bytes));
         }
+        let paths = skill_paths(self.files.iter().map(|file| file.path.as_str()));
+        let named = self.skills.iter().map(|skill| (skill.path.as_str(), skill.name.clone()));
+        if !named.eq(paths.iter().map(|path| (path.as_str(), skill_name(path, &self.pack.name)))) {
+            return Err(PackError::Manifest("it names other skills than its files make".to_owned()));
+        }
+        let mut names = BTreeSet::new();
         for skill in &self.skills {
-            if !self.files.iter().any(|file| file.path == skill.path) {
-                return Err(PackError::Manifest(format!("the skill `{}` has no file `{}`", skill.name, skill.path)));
+            if let Err(error) = CommandName::new(skill.name.as_str()) {
+                return Err(PackError::Skill { path: skill.path.clone(), reason: error.to_string() });
+            }
+            if !names.insert(skill.name.to_lowercase()) {
+                let reason = format!("another skill is called `{}` too", skill.name);
+                return Err(PackError::Skill { path: skill.path.clone(), reason });
             }
         }
         if self.skills.is_empty() { Err(PackError::NoSkill) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PackInfo;
+
+    #[test]
+    fn versions_have_an_order() {
+        let order = [
+            "0.9.9",
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-alpha.beta",
+            "1.0.0-beta.2",
+            "1.0.0-beta.11",
+            "1.0.0",
+            "1.10.0",
+        ];
+        for (at, older) in order.iter().enumerate() {
+            for (behind, newer) in order.iter().enumerate() {
+                let info = PackInfo::new("x", *newer).expect("a version");
+                assert_eq!(info.is_newer_than(older), behind > at, "{newer} {older}");
+            }
+        }
     }
 }

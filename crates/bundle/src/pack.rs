@@ -1,6 +1,10 @@
 use crate::manifest::FORMAT;
-use crate::{FileRecord, Manifest, PackError, PackInfo, PackLimits, RequestedAuthority, Signature, SkillRecord};
+use crate::{
+    FileRecord, Manifest, PackError, PackInfo, PackLimits, PublicKey, RequestedAuthority, Signature, SignatureFault,
+    SkillRecord,
+};
 use skillgate_core::Digest;
+use std::collections::BTreeSet;
 
 /// How a pack begins.
 const MAGIC: &[u8; 8] = b"SKLPACK\n";
@@ -32,8 +36,29 @@ pub struct Pack {
     manifest: Manifest,
     manifest_bytes: Vec<u8>,
     signatures: Vec<Signature>,
-    contents: Vec<u8>,
+    contents: Contents,
 }
+
+/// The contents of all files, one behind the other, at the end of what was read: a large pack is not copied.
+#[derive(Clone, Debug)]
+struct Contents {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Contents {
+    fn as_slice(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
+    }
+}
+
+impl PartialEq for Contents {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Contents {}
 
 impl Pack {
     /// Makes a pack of files in any order. The same files give the same bytes.
@@ -53,15 +78,31 @@ impl Pack {
     /// As [`Pack::build`].
     pub fn build_with(
         pack: PackInfo,
+        files: Vec<PackFile>,
+        describe: impl FnMut(&str, &[u8]) -> RequestedAuthority,
+    ) -> Result<Self, PackError> {
+        Self::build_within(pack, files, &PackLimits::default(), describe)
+    }
+
+    /// As [`Pack::build_with`], under limits of the caller's.
+    ///
+    /// # Errors
+    /// As [`Pack::build`].
+    pub fn build_within(
+        pack: PackInfo,
         mut files: Vec<PackFile>,
+        limits: &PackLimits,
         mut describe: impl FnMut(&str, &[u8]) -> RequestedAuthority,
     ) -> Result<Self, PackError> {
         files.sort_by(|a, b| a.path.cmp(&b.path));
+        let paths = skill_paths(files.iter().map(|file| file.path.as_str()));
         let skills = files
             .iter()
-            .filter_map(|file| {
-                let name = skill_name(&file.path, &pack.name)?;
-                Some(SkillRecord { name, path: file.path.clone(), requests: describe(&file.path, &file.bytes) })
+            .filter(|file| paths.contains(&file.path))
+            .map(|file| SkillRecord {
+                name: skill_name(&file.path, &pack.name),
+                path: file.path.clone(),
+                requests: describe(&file.path, &file.bytes),
             })
             .collect();
         let records = files
@@ -73,10 +114,10 @@ impl Pack {
             })
             .collect();
         let manifest = Manifest { format: FORMAT, pack, skills, files: records };
-        manifest.check(&PackLimits::default())?;
+        manifest.check(limits)?;
         let manifest_bytes = manifest.to_bytes()?;
-        let contents = files.into_iter().flat_map(|file| file.bytes).collect();
-        Ok(Self { manifest, manifest_bytes, signatures: Vec::new(), contents })
+        let bytes: Vec<u8> = files.into_iter().flat_map(|file| file.bytes).collect();
+        Ok(Self { manifest, manifest_bytes, signatures: Vec::new(), contents: Contents { bytes, start: 0 } })
     }
 
     /// Reads a pack under the default limits and checks all of it.
@@ -92,7 +133,15 @@ impl Pack {
     /// # Errors
     /// As [`Pack::read`].
     pub fn read_within(bytes: &[u8], limits: &PackLimits) -> Result<Self, PackError> {
-        let (manifest, manifest_bytes, signatures, contents) = head(bytes, limits)?;
+        Self::read_owned(bytes.to_vec(), limits)
+    }
+
+    /// As [`Pack::read_within`], of bytes that are kept as they are.
+    ///
+    /// # Errors
+    /// As [`Pack::read`].
+    pub fn read_owned(bytes: Vec<u8>, limits: &PackLimits) -> Result<Self, PackError> {
+        let (manifest, manifest_bytes, signatures, contents) = head(&bytes, limits)?;
         let mut at = 0_usize;
         for file in &manifest.files {
             let size = usize::try_from(file.bytes).unwrap_or(usize::MAX);
@@ -110,7 +159,9 @@ impl Pack {
         if at < contents.len() {
             return Err(PackError::Trailing((contents.len() - at) as u64));
         }
-        Ok(Self { manifest, manifest_bytes: manifest_bytes.to_vec(), signatures, contents: contents.to_vec() })
+        let manifest_bytes = manifest_bytes.to_vec();
+        let start = bytes.len() - contents.len();
+        Ok(Self { manifest, manifest_bytes, signatures, contents: Contents { bytes, start } })
     }
 
     /// Reads the manifest and the signatures alone: what a pack asks for, before anything of it is used. The contents are not
@@ -127,13 +178,13 @@ impl Pack {
     pub fn to_bytes(&self) -> Vec<u8> {
         let signatures = serde_json::to_vec(&self.signatures).unwrap_or_else(|_| b"[]".to_vec());
         let mut bytes =
-            Vec::with_capacity(HEADER_BYTES + self.manifest_bytes.len() + signatures.len() + self.contents.len());
+            Vec::with_capacity(HEADER_BYTES + self.manifest_bytes.len() + signatures.len() + self.contents.bytes.len());
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&(self.manifest_bytes.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&(signatures.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&self.manifest_bytes);
         bytes.extend_from_slice(&signatures);
-        bytes.extend_from_slice(&self.contents);
+        bytes.extend_from_slice(self.contents.as_slice());
         bytes
     }
 
@@ -162,13 +213,34 @@ impl Pack {
         self.signatures.sort_by_key(|signature| signature.key.to_string());
     }
 
+    /// The bytes of one file.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&[u8]> {
+        self.files().find(|(known, _)| *known == path).map(|(_, bytes)| bytes)
+    }
+
+    /// The directory of a skill below the pack; empty for one at the top.
+    #[must_use]
+    pub fn directory_of(skill: &SkillRecord) -> &str {
+        directory_of(&skill.path)
+    }
+
+    /// Checks every signature: a pack with one that does not hold is not what somebody signed.
+    ///
+    /// # Errors
+    /// The first [`SignatureFault`].
+    pub fn check_signatures(&self) -> Result<Vec<PublicKey>, SignatureFault> {
+        let digest = self.digest();
+        self.signatures.iter().map(|signature| signature.verify(digest).map(|()| signature.key)).collect()
+    }
+
     /// The files with their bytes, by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let mut at = 0;
         self.manifest.files.iter().map(move |file| {
             // Checked when the pack was read or built.
             let end = at + usize::try_from(file.bytes).unwrap_or(0);
-            let content = self.contents.get(at..end).unwrap_or_default();
+            let content = self.contents.as_slice().get(at..end).unwrap_or_default();
             at = end;
             (file.path.as_str(), content)
         })
@@ -223,12 +295,32 @@ fn split<'b>(bytes: &'b [u8], length: u64, place: &str) -> Result<(&'b [u8], &'b
         .ok_or_else(|| PackError::Truncated { place: place.to_owned(), needed: length - bytes.len() as u64 })
 }
 
-/// The name of the skill whose file this is: its directory, or the pack's own name for a SKILL.md at the top.
-fn skill_name(path: &str, pack: &str) -> Option<String> {
-    match path.strip_suffix("SKILL.md")? {
-        "" => Some(pack.to_owned()),
-        directory => {
-            directory.strip_suffix('/').map(|directory| directory.rsplit('/').next().unwrap_or(directory).to_owned())
-        }
+/// The files that make skills: each SKILL.md that is not below another skill's directory, where it is a file of that skill, nor in
+/// a directory of dependencies.
+pub(crate) fn skill_paths<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<String> {
+    let is_vendored = |path: &str| path.split('/').any(|part| part == "node_modules");
+    let is_skill_file = |path: &&str| {
+        path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md")) && !is_vendored(path)
+    };
+    let all: Vec<&str> = paths.filter(is_skill_file).collect();
+    let directories: BTreeSet<&str> = all.iter().map(|path| directory_of(path)).collect();
+    let is_inside_another = |path: &str| {
+        let own = directory_of(path);
+        let above = own.match_indices('/').map(|(at, _)| &own[..at]).chain((!own.is_empty()).then_some(""));
+        above.into_iter().any(|above| directories.contains(above))
+    };
+    all.into_iter().filter(|path| !is_inside_another(path)).map(str::to_owned).collect()
+}
+
+/// The name of the skill whose file this is: its directory's, or the pack's own for one at the top.
+pub(crate) fn skill_name(path: &str, pack: &str) -> String {
+    match directory_of(path) {
+        "" => pack.to_owned(),
+        directory => directory.rsplit('/').next().unwrap_or(directory).to_owned(),
     }
+}
+
+/// What stands before the last `/`.
+pub(crate) fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

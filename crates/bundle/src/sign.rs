@@ -60,6 +60,14 @@ pub enum SignatureFault {
     Wrong(PublicKey),
 }
 
+impl PublicKey {
+    /// The key's 32 bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 32] {
+        self.0.to_bytes()
+    }
+}
+
 impl SecretKey {
     /// A new key.
     ///
