@@ -5,6 +5,10 @@
 //! [`Attack::component`] gives the bytes of a `wasi:cli/command` component; [`caller`] is one that makes whatever calls its
 //! standard input lists ([`Calls`]).
 
+mod hook;
+
+pub use hook::HookGuest;
+
 use std::fmt::Write as _;
 
 /// A component around a core module with these definitions, which imports nothing. The module exports `run`.

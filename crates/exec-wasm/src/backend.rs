@@ -3,6 +3,7 @@ use crate::compile::{CompileFault, ComponentCompiler};
 use crate::component::{GuestComponent, Origin};
 use crate::engine::{self, Ticker};
 use crate::guest::{Ended, Guest};
+use crate::hook::WasmHooks;
 use crate::host;
 use crate::inspect::ComponentFault;
 use crate::limiter::Limiter;
@@ -112,7 +113,7 @@ impl WasmBackendBuilder {
     /// [`BackendError::Engine`] when this machine cannot run the engine.
     pub fn build(self) -> Result<WasmBackend, BackendError> {
         let (engine, reserves) = engine::engine(self.memory_bytes)?;
-        let ticker = Ticker::start(&engine)?;
+        let ticker = Arc::new(Ticker::start(&engine)?);
         let mut linker = Linker::new(&engine);
         host::add_to_linker(&mut linker).map_err(|error| BackendError::Engine { reason: format!("{error:#}") })?;
         let loaded = self.components.iter().map(|_| OnceLock::new()).collect();
@@ -123,7 +124,7 @@ impl WasmBackendBuilder {
             linker,
             components: self.components,
             loaded,
-            cache: self.cache,
+            cache: self.cache.map(Arc::new),
             progress: self.progress,
             compiler: self.compiler,
         })
@@ -134,11 +135,11 @@ impl WasmBackendBuilder {
 pub struct WasmBackend {
     engine: Engine,
     reserves: bool,
-    ticker: Ticker,
+    ticker: Arc<Ticker>,
     linker: Linker<Guest>,
     components: Vec<GuestComponent>,
     loaded: Vec<OnceLock<Result<CommandPre<Guest>, Arc<BackendError>>>>,
-    cache: Option<OwnerDir>,
+    cache: Option<Arc<OwnerDir>>,
     progress: Option<Arc<dyn CompileProgress>>,
     compiler: Option<Arc<dyn ComponentCompiler>>,
 }
@@ -163,6 +164,12 @@ impl WasmBackend {
             compiler: None,
             memory_bytes: 256 << 20,
         }
+    }
+
+    /// What loads handlers of hooks, with the engine, the cache and the compiler of this backend.
+    #[must_use]
+    pub fn hooks(&self) -> WasmHooks {
+        WasmHooks::within(&self.engine, self.reserves, &self.ticker, self.cache.as_ref(), self.compiler.as_ref())
     }
 
     /// Compiles or loads every component now, so that no command has to wait for it.
@@ -190,7 +197,7 @@ impl WasmBackend {
         let workshop = Workshop {
             engine: &self.engine,
             reserves: self.reserves,
-            cache: self.cache.as_ref(),
+            cache: self.cache.as_deref(),
             progress: self.progress.as_deref(),
             compiler: self.compiler.as_deref(),
         };

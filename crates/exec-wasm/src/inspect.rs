@@ -142,6 +142,44 @@ fn inspect_within(wasm: &[u8], caps: &ComponentCaps) -> Result<(), ComponentFaul
     Ok(())
 }
 
+/// The name of the first thing that a component imports; `None` for one that imports nothing.
+///
+/// # Errors
+/// [`ComponentFault::Malformed`].
+pub(crate) fn first_import(wasm: &[u8]) -> Result<Option<String>, ComponentFault> {
+    let mut depth = 0_usize;
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload.map_err(malformed)? {
+            Payload::Version { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            // What is inside is given its imports by the component itself.
+            Payload::ComponentImportSection(section) if depth == 1 => {
+                if let Some(import) = section.into_iter().next() {
+                    return Ok(Some(import.map_err(malformed)?.name.name.to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The contents of the custom sections of a name, at any depth.
+///
+/// # Errors
+/// [`ComponentFault::Malformed`].
+pub(crate) fn custom_sections<'w>(wasm: &'w [u8], name: &str) -> Result<Vec<&'w [u8]>, ComponentFault> {
+    let mut found = Vec::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        if let Payload::CustomSection(section) = payload.map_err(malformed)?
+            && section.name() == name
+        {
+            found.push(section.data());
+        }
+    }
+    Ok(found)
+}
+
 /// What a section other than the code has entries of.
 fn items(payload: &Payload<'_>) -> u64 {
     let count = match payload {

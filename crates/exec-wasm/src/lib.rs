@@ -5,6 +5,8 @@
 //! here, synchronously and with the run's deadline in every wait, on the bindings of `wasmtime-wasi`; whatever is not
 //! implemented here traps. An attempt to change a file refuses the whole run.
 //!
+//! [`WasmHooks`] loads handlers of hooks, which are components of another world and import nothing at all.
+//!
 //! Must not: decide over commands (the gate does), follow a path out of a mount, or load compiled code that this crate did not
 //! make itself. This is the only crate that knows wasmtime. Start at [`WasmBackend`].
 //!
@@ -29,6 +31,7 @@ mod compile;
 mod component;
 mod engine;
 mod guest;
+mod hook;
 mod host;
 mod inspect;
 mod limiter;
@@ -39,4 +42,5 @@ pub use backend::{BackendError, WasmBackend, WasmBackendBuilder};
 pub use child::{ChildCompiler, REFUSED_STATUS};
 pub use compile::{CompileBudget, CompileFault, CompileRequest, ComponentCompiler, serve_compile_request};
 pub use component::{GuestComponent, Origin};
+pub use hook::{HOOK_VERSION, WasmHooks};
 pub use inspect::{ComponentCaps, ComponentFault, inspect};

@@ -76,7 +76,7 @@ mod tests {
 
     fn ask(asking: &Asking, words: &[&str]) -> Result<Nested, RunError> {
         let vector = words.iter().map(|word| (*word).to_owned()).collect();
-        asking.run(NestedCommand { vector, directory: None, reads: false })
+        asking.run(NestedCommand { vector, directory: None, environment: None, reads: false })
     }
 
     #[test]

@@ -21,9 +21,10 @@ impl Guest {
 }
 
 pub(super) fn add_to_linker(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    type Arguments = (Vec<String>, Option<String>, bool);
+    type Arguments = (Vec<String>, Option<String>, Option<Vec<(String, String)>>, bool);
     let mut run = linker.instance("skillgate:command/run@0.1.0")?;
-    run.func_wrap("run", |store: wasmtime::StoreContextMut<'_, Guest>, (vector, directory, reads): Arguments| {
-        Ok((store.data().run_nested(NestedCommand { vector, directory, reads })?,))
+    run.func_wrap("run", |store: wasmtime::StoreContextMut<'_, Guest>, asked: Arguments| {
+        let (vector, directory, environment, reads) = asked;
+        Ok((store.data().run_nested(NestedCommand { vector, directory, environment, reads })?,))
     })
 }

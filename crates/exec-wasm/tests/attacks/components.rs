@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The helper that compiles; it is built with the crate.
-fn child() -> ChildCompiler {
+pub(crate) fn child() -> ChildCompiler {
     ChildCompiler::new(PathBuf::from(env!("CARGO_BIN_EXE_skillgate-compile")), [] as [&str; 0])
 }
 

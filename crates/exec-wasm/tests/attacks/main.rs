@@ -3,6 +3,7 @@
 
 mod calls;
 mod components;
+mod hooks;
 mod leaks;
 mod limits;
 mod paths;
