@@ -113,6 +113,20 @@ pub enum RecordEvent {
         /// The rule that decided, with its place.
         rule: String,
     },
+    /// The use of a tool of the host was decided.
+    Tool {
+        /// The tool.
+        tool: String,
+        /// Its input.
+        input_digest: String,
+        /// Contents: the input, JSON.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<String>,
+        /// `allow`, `ask` or `deny`.
+        decision: String,
+        /// The rule that decided, with its place; else why.
+        rule: String,
+    },
     /// A command ended.
     CommandEnd {
         /// The vector that ran.
@@ -307,12 +321,13 @@ fn recorded(event: &AuditEvent, contents: bool) -> RecordEvent {
         AuditEvent::Answer { asked, rule, answer } => {
             let (asked, vector) = match asked {
                 Asked::Skill => ("skill", None),
-                Asked::Command(vector) => ("command", Some(vector)),
+                Asked::Command(vector) => ("command", Some(vector.clone())),
+                Asked::Tool { tool, input } => ("tool", Some(vec![tool.clone(), input.clone()])),
             };
             RecordEvent::Answer {
                 asked: asked.to_owned(),
-                vector_digest: vector.map(|vector| vector_digest(vector)),
-                argv: vector.and_then(argv),
+                vector_digest: vector.as_deref().map(vector_digest),
+                argv: vector.as_ref().and_then(argv),
                 rule: bounded(rule),
                 answer: (*answer).to_owned(),
             }
@@ -330,6 +345,13 @@ fn recorded(event: &AuditEvent, contents: bool) -> RecordEvent {
         AuditEvent::Command { vector, decision, rule } => RecordEvent::Command {
             vector_digest: vector_digest(vector),
             argv: argv(vector),
+            decision: decision.to_string(),
+            rule: bounded(rule),
+        },
+        AuditEvent::Tool { tool, input, decision, rule } => RecordEvent::Tool {
+            tool: bounded(tool),
+            input_digest: text_digest(input),
+            input: contents.then(|| input.clone()),
             decision: decision.to_string(),
             rule: bounded(rule),
         },

@@ -16,6 +16,8 @@ pub(crate) struct Consent {
     commands: Answers,
     /// Skills by identity and content, so that a changed skill is asked about again.
     skills: Mutex<BTreeSet<(SkillId, Digest, String)>>,
+    /// Patterns that were agreed to for tools of the host.
+    tools: Mutex<BTreeSet<String>>,
     /// Held while somebody is asked, so that questions of several threads do not mix.
     asking: Mutex<()>,
 }
@@ -48,6 +50,20 @@ impl Consent {
     pub(crate) fn agree_to_skill(&self, skill: &SkillId, digest: Digest, because: &str) {
         let mut skills = self.skills.lock().unwrap_or_else(PoisonError::into_inner);
         skills.insert((skill.clone(), digest, because.to_owned()));
+    }
+
+    /// Forgets what was agreed to for a skill itself.
+    pub(crate) fn forget(&self, skill: &SkillId) {
+        self.skills.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _, _)| of != skill);
+    }
+
+    /// Whether what this pattern would allow was agreed to for always.
+    pub(crate) fn agreed_tool(&self, pattern: &str) -> bool {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner).contains(pattern)
+    }
+
+    pub(crate) fn agree_to_tool(&self, pattern: &str) {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner).insert(pattern.to_owned());
     }
 
     /// The question about a skill.

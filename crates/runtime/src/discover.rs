@@ -1,7 +1,9 @@
 use crate::Session;
 use serde::{Deserialize, Serialize};
-use skillgate_registry::{FoundSkill, SkillSearch};
+use skillgate_core::Skill;
+use skillgate_registry::FoundSkill;
 use skillgate_search::{DEFAULT_LIMIT, Query};
+use std::sync::Arc;
 
 /// The most skills that one call of DiscoverSkills gives.
 const MAX_LIMIT: usize = 50;
@@ -55,16 +57,34 @@ impl Session {
 
     /// The skills that answer a query, best first. The index is made by the first call.
     #[must_use]
-    pub fn search_skills(&self, query: &Query<'_>) -> Vec<FoundSkill<'_>> {
-        self.search.get_or_init(|| SkillSearch::of(&self.catalogue)).search(&self.catalogue, query)
+    pub fn search_skills(&self, query: &Query<'_>) -> Vec<RankedSkill> {
+        let view = self.skills();
+        let found = view.search().search(&view.catalogue, query);
+        let ranked = |found: &FoundSkill<'_>| RankedSkill {
+            name: found.entry.called().to_owned(),
+            skill: Arc::clone(found.entry.skill()),
+            score: found.score,
+        };
+        found.iter().map(ranked).collect()
     }
 }
 
+/// A skill that answers a query.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RankedSkill {
+    /// The name that it is called by.
+    pub name: String,
+    /// The skill.
+    pub skill: Arc<Skill>,
+    /// How well it fits, above 0 and at most 1.
+    pub score: f32,
+}
+
 impl DiscoveredSkill {
-    fn of(found: &FoundSkill<'_>) -> Self {
-        let skill = found.entry.skill();
+    pub(crate) fn of(found: &RankedSkill) -> Self {
+        let skill = &found.skill;
         Self {
-            name: skill.id.command.to_string(),
+            name: found.name.clone(),
             description: skill.description.clone(),
             score: (f64::from(found.score) * 1000.0).round() / 1000.0,
         }

@@ -1,7 +1,9 @@
+use crate::fork::{AgentError, RecursionError};
+use crate::hook::HookRefusal;
 use skillgate_core::{LoadFailure, Right, Span};
 use skillgate_exec::{AuditError, ProgramError, RunError};
-use skillgate_loader::BodyError;
-use skillgate_policy::{Place, Refusal, SkillRefusal};
+use skillgate_loader::{BodyError, FilesError};
+use skillgate_policy::{Effect, Place, Refusal, SkillRefusal};
 use skillgate_registry::Unmet;
 use std::path::PathBuf;
 
@@ -85,11 +87,53 @@ pub enum InvokeError {
         /// What was found in the header.
         findings: Vec<String>,
     },
-    /// The skill has hooks, and this version cannot run them; one of them may be a guard.
-    #[error("`{name}` has hooks, which this version does not run, so the skill is not activated")]
-    HooksUnsupported {
+    /// A hook of the skill can block, and cannot do what its author meant it to.
+    #[error(transparent)]
+    Hooks(Box<HookRefusal>),
+    /// A hook keeps the skill from being invoked.
+    #[error("`{name}` is not invoked: {reason}")]
+    HeldBack {
         /// The skill.
         name: String,
+        /// What the hook says.
+        reason: String,
+    },
+    /// The skill was taken back after it was decided on.
+    #[error("`{name}` was revoked before it ran")]
+    Revoked {
+        /// The skill.
+        name: String,
+    },
+    /// The name is one of a command that the host carries out itself (error 5 of the Skill tool).
+    #[error("`{name}` is a command that only the user can give, and no skill")]
+    HostAction {
+        /// The command.
+        name: String,
+    },
+    /// The arguments are longer than a prompt takes.
+    #[error("the arguments have {chars} characters, and at most {limit} are taken")]
+    ArgumentsTooLong {
+        /// Characters they have.
+        chars: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// The skill runs in an agent of its own, and the host runs none.
+    #[error("`{name}` runs in an agent of its own (`context: fork`), and this host runs none")]
+    NoAgents {
+        /// The skill.
+        name: String,
+    },
+    /// The skill's fork would stand in itself, or too deep.
+    #[error(transparent)]
+    Recursion(#[from] RecursionError),
+    /// The skill's own agent gave no result.
+    #[error("`{name}` gave no result: {error}")]
+    Agent {
+        /// The skill.
+        name: String,
+        /// Why not.
+        error: AgentError,
     },
     /// The skill's text is not what was decided on, or gone.
     #[error(transparent)]
@@ -123,6 +167,14 @@ pub enum InvokeError {
         /// The injection.
         source_text: String,
     },
+    /// The files beside the skill cannot be taken to disk, and its prompt would name them.
+    #[error("the files of `{name}` cannot be taken to disk: {error}")]
+    Files {
+        /// The skill.
+        name: String,
+        /// The step and the path.
+        error: FilesError,
+    },
     /// The project or the skill's directory cannot be shown to commands.
     #[error("`{}` cannot be opened for the sandbox: {reason}", .path.display())]
     Mount {
@@ -134,6 +186,25 @@ pub enum InvokeError {
 }
 
 impl InvokeError {
+    /// The number of the Skill tool's error; `None` for what has none there.
+    #[must_use]
+    pub fn number(&self) -> Option<u8> {
+        match self {
+            InvokeError::Unknown { .. } | InvokeError::Unreadable(_) | InvokeError::SkillsOff { .. } => Some(1),
+            InvokeError::Skill(refusal) => Some(refusal.number()),
+            InvokeError::Refused(refusal) if refusal.reason.effect() == Effect::Ask => Some(3),
+            InvokeError::Disabled { .. }
+            | InvokeError::Untrusted { .. }
+            | InvokeError::UntrustedPlugin { .. }
+            | InvokeError::RightMissing { .. }
+            | InvokeError::Refused(_)
+            | InvokeError::HeldBack { .. }
+            | InvokeError::Revoked { .. } => Some(2),
+            InvokeError::HostAction { .. } => Some(5),
+            _ => None,
+        }
+    }
+
     /// A short, stable name of the kind.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -147,11 +218,19 @@ impl InvokeError {
             InvokeError::SkillsOff { .. } => "skills-off",
             InvokeError::Skill(_) | InvokeError::Refused(_) => "refused",
             InvokeError::Broken { .. } => "broken",
-            InvokeError::HooksUnsupported { .. } => "hooks",
+            InvokeError::Hooks(_) => "hooks",
+            InvokeError::HeldBack { .. } => "held-back",
+            InvokeError::Revoked { .. } => "revoked",
+            InvokeError::HostAction { .. } => "wrong-type",
+            InvokeError::ArgumentsTooLong { .. } => "arguments-too-long",
+            InvokeError::NoAgents { .. } => "no-agents",
+            InvokeError::Recursion(_) => "fork-recursion",
+            InvokeError::Agent { error, .. } => error.code(),
             InvokeError::Body(_) => "body",
             InvokeError::Program { .. } => "program",
             InvokeError::Failed(_) => "failed",
             InvokeError::Run { error, .. } => error.code(),
+            InvokeError::Files { .. } => "files",
             InvokeError::Mount { .. } => "mount",
             InvokeError::Unrecorded(_) => "unrecorded",
         }

@@ -11,15 +11,31 @@ pub enum Role {
     User,
 }
 
+/// What a message is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum MessageKind {
+    /// It says which command follows, in a `<command-name>` tag.
+    Command,
+    /// A skill's expanded text.
+    Prompt,
+}
+
 /// One message for the model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
+    /// What it is for.
+    pub kind: MessageKind,
     /// Whether the message was put in by the runtime and not typed.
     pub is_meta: bool,
     /// The text.
     pub content: String,
+    /// The id of the tool's call that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
 }
 
 /// What a skill's caveat says.

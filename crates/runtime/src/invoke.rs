@@ -1,20 +1,22 @@
+use crate::cancel::CancelToken;
 use crate::consent::LateAsker;
 use crate::error::{FailedCommand, InvokeError};
 use crate::exceeds::exceeding;
-use crate::invocation::{AuthorityReport, InjectionReport, Invocation, Message, Role};
+use crate::invocation::{AuthorityReport, InjectionReport, Invocation, Message, MessageKind, Role};
+use crate::invoked::AgentId;
 use crate::plan::{InjectionPlan, InvocationPlan};
 use crate::session::Session;
 use skillgate_core::{Code, Context, Diagnostic, Digest, Frontmatter, Guarded, Injection, Right, Skill, Span};
 use skillgate_exec::{
     Asker, Capture, Completion, Input, Mounts, Output, Overflow, Program, ProgramError, Run, RunError, Scene, Streams,
-    cut, sanitise,
+    Trail, cut, sanitise,
 };
 use skillgate_format::{InjectionMode, Template, TemplateOptions, Values, expand_variables, with_base_directory};
 use skillgate_loader::DecidedText;
 use skillgate_policy::file::OnFailure;
 use skillgate_policy::{
-    Answers, Authority, Caveat, Gate, Invoker, PathBase, Place, SkillCeiling, SkillDecision, SkillRefusal,
-    SkillRequest, decide_skill,
+    Answers, Authority, Caveat, Gate, Invoker, Place, SkillCeiling, SkillDecision, SkillRefusal, SkillRequest,
+    decide_skill,
 };
 use skillgate_registry::{Lookup, State};
 use std::path::{Path, PathBuf};
@@ -27,13 +29,16 @@ pub struct InvokeRequest {
     name: String,
     arguments: Option<String>,
     invoker: Invoker,
+    agent: AgentId,
+    cancel: CancelToken,
 }
 
 impl InvokeRequest {
     /// A wish to invoke the skill of this name, which may be qualified or begin with a slash.
     #[must_use]
     pub fn new(name: impl Into<String>, invoker: Invoker) -> Self {
-        Self { name: name.into(), arguments: None, invoker }
+        let (agent, cancel) = (AgentId::MAIN, CancelToken::new());
+        Self { name: name.into(), arguments: None, invoker, agent, cancel }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -50,6 +55,20 @@ impl InvokeRequest {
         self.arguments = Some(text.into());
         self
     }
+
+    /// The agent that wants it, when it is not the main one: the skills it has in use narrow what this one can do.
+    #[must_use]
+    pub fn agent(mut self, agent: AgentId) -> Self {
+        self.agent = agent;
+        self
+    }
+
+    /// What takes the invocation back while it runs.
+    #[must_use]
+    pub fn cancel(mut self, token: CancelToken) -> Self {
+        self.cancel = token;
+        self
+    }
 }
 
 impl Session {
@@ -57,32 +76,34 @@ impl Session {
     ///
     /// # Errors
     /// [`InvokeError`] when there is no such skill, or it cannot be used or read. A decision against it is part of the plan.
-    pub fn plan(&self, request: &InvokeRequest) -> Result<InvocationPlan<'_>, InvokeError> {
-        self.plan_of(self.find(&request.name)?, request)
+    pub fn plan(&self, request: &InvokeRequest) -> Result<InvocationPlan, InvokeError> {
+        self.plan_of(&self.find(&request.name)?, request)
     }
 
     /// Decides an invocation of this skill, whatever its state, so that a person can look at what it would do.
     ///
     /// # Errors
     /// [`InvokeError::Body`] when its file is not what was loaded.
-    pub fn plan_of<'s>(&self, skill: &'s Skill, request: &InvokeRequest) -> Result<InvocationPlan<'s>, InvokeError> {
-        let DecidedText { document, digest } = self.roots.text(skill, &self.load_options)?;
+    pub fn plan_of(&self, skill: &Arc<Skill>, request: &InvokeRequest) -> Result<InvocationPlan, InvokeError> {
+        let DecidedText { document, digest } =
+            self.roots_of(skill, |roots| roots.text(skill, &self.runtime.load_options))?;
         let rights = self.held_rights(skill);
         let ceiling = self.ceiling(skill, &rights);
         let header = document.frontmatter().clone();
         let directory = skill.directory.as_deref().map(text);
-        let project = self.project.as_ref().map(|project| text(&project.root));
+        let project = self.runtime.project.as_ref().map(|project| text(&project.root));
         let plugin_root = skill.plugin.as_ref().map(|plugin| text(&plugin.root));
         let plugin_data = skill.plugin.as_ref().and_then(|plugin| plugin.data.as_deref()).map(text);
         let values = Values {
             arguments: request.arguments.as_deref(),
             skill_dir: directory.as_deref(),
-            session_id: self.session_id.as_deref(),
-            project_dir: project.as_deref(),
+            session_id: self.id.as_deref(),
+            // What comes from elsewhere is not told where anything of this machine is.
+            project_dir: project.as_deref().filter(|_| ceiling != SkillCeiling::TextOnly),
             effort: None,
             plugin_root: plugin_root.as_deref(),
             plugin_data: plugin_data.as_deref(),
-            injections: match self.policy.injections_off(skill.id.source) {
+            injections: match self.runtime.policy.injections_off(skill.id.source) {
                 Some(_) => InjectionMode::DisabledByPolicy,
                 None if ceiling == SkillCeiling::TextOnly => InjectionMode::Literal,
                 None => InjectionMode::Run,
@@ -90,25 +111,28 @@ impl Session {
         };
         let names = header.arguments.iter().map(|field| field.value.clone()).collect();
         let body = document.body().into_owned();
-        let template = Template::parse(&body, &TemplateOptions { profile: self.profile, arguments: names });
+        let template = Template::parse(&body, &TemplateOptions { profile: self.runtime.profile, arguments: names });
         let filled = template.fill(&values);
 
         let narrowed = with_variables(header, &values);
         let caveats = Caveat::of_header(&skill.id, digest, &narrowed, skill.header.is_lost());
-        let mut authority = caveats.into_iter().fold(Authority::of(self.host.clone()), Authority::with);
-        if ceiling.permits(Right::PreApprove) {
-            authority = authority.pre_approved_by(&skill.id, &narrowed);
+        // What the agent's other skills take away is taken from this one too.
+        let scope = self.conversation().scopes.authority(&request.agent, self.runtime.host.clone());
+        let mut authority = caveats.iter().cloned().fold(scope, Authority::with);
+        let pre_approval = ceiling.permits(Right::PreApprove).then(|| Arc::new(narrowed.clone()));
+        if let Some(header) = &pre_approval {
+            authority = authority.pre_approved_by(&skill.id, header);
         }
         let (authority, bound) = self.bounded(authority, (skill, digest), ceiling, &rights);
         let own = Answers::default();
         // A pattern that names the project by its whole path means the project.
-        let base = project.iter().fold(PathBase::default(), |base, root| base.root(root.as_str()));
+        let base = self.path_base();
         let gate =
             Gate::within(authority, &base).with_answers(self.consent.commands().clone()).with_answers(own.clone());
         let injections: Vec<InjectionPlan> =
             filled.injections().iter().map(|injection| self.plan_injection(injection, &narrowed, &gate)).collect();
         let decision = decide_skill(
-            &self.host,
+            &self.runtime.host,
             SkillRequest {
                 skill,
                 invoker: request.invoker,
@@ -122,9 +146,9 @@ impl Session {
         for diagnostic in &mut diagnostics {
             diagnostic.span = diagnostic.span.map(|span| document.source_span(span));
         }
-        diagnostics.extend(exceeding(&narrowed, &self.host));
+        diagnostics.extend(exceeding(&narrowed, &self.runtime.host));
         Ok(InvocationPlan {
-            skill,
+            skill: Arc::clone(skill),
             digest,
             injections,
             decision,
@@ -135,9 +159,15 @@ impl Session {
             filled,
             invoker: request.invoker,
             arguments: request.arguments.clone(),
+            agent: request.agent.clone(),
+            cancel: request.cancel.clone(),
+            caveats,
+            pre_approval,
             trail: self.trail(Some(skill), Some(digest), request.invoker),
             own,
             settled: false,
+            hooks: None,
+            revocations: self.conversation().revocations(&skill.id),
         })
     }
 
@@ -162,10 +192,10 @@ impl Session {
             Guarded::Present(shell) if !matches!(shell.value.as_str(), "bash" | "sh") => {
                 Err(cannot_run(injection, &format!("the skill wants the shell `{}`, which is not there", shell.value)))
             }
-            _ => Program::of_injection(injection, &self.limits),
+            _ => Program::of_injection(injection, &self.runtime.limits),
         };
         let commands = match &program {
-            Ok(program) => self.executor.plan(program, gate),
+            Ok(program) => self.runtime.executor.plan(program, gate),
             Err(_) => Vec::new(),
         };
         InjectionPlan { injection: injection.clone(), program, commands }
@@ -184,20 +214,30 @@ impl Session {
     ///
     /// # Errors
     /// [`InvokeError`]: the plan's own objection, or what happened while an injection ran.
-    pub fn run(&self, plan: InvocationPlan<'_>) -> Result<Invocation, InvokeError> {
-        let skill = plan.skill;
-        self.usable(skill)?;
+    pub fn run(&self, plan: InvocationPlan) -> Result<Invocation, InvokeError> {
+        self.usable(&plan.skill)?;
         let plan = self.settle(plan)?;
-        let scene = if plan.injections.is_empty() { None } else { Some(self.scene(&plan)?) };
+        let skill = &plan.skill;
+        if self.conversation().revocations(&skill.id) != plan.revocations {
+            return Err(InvokeError::Revoked { name: skill.id.command.to_string() });
+        }
+        // Before the prompt or a command names its directory.
+        self.runtime.materialise(skill)?;
+        let _listed = self.on_its_way(&skill.id, plan.gate.revocation(), plan.cancel.clone());
+        let scene = if plan.injections.is_empty() {
+            None
+        } else {
+            Some(self.scene_of(skill, plan.trail.clone(), &plan.own)?)
+        };
         let started = Instant::now();
         let mut diagnostics = plan.diagnostics;
         let (mut outputs, mut reports) = (Vec::new(), Vec::new());
         for InjectionPlan { injection, program, .. } in &plan.injections {
             let (Ok(program), Some(scene)) = (program, &scene) else { continue };
             let spent = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let left = self.limits.wall_ms_invocation.saturating_sub(spent);
+            let left = self.runtime.limits.wall_ms_invocation.saturating_sub(spent);
             let (output, report, diagnostic) = self
-                .run_injection(injection, program, &plan.gate, scene, left)
+                .run_injection(injection, program, &plan.gate, scene, &plan.cancel, left)
                 .map_err(|error| plan.bound.explain(error))?;
             diagnostics.extend(diagnostic.map(|found| {
                 let span = plan.document.source_span(injection.span);
@@ -215,7 +255,13 @@ impl Session {
         Ok(Invocation {
             skill: skill.id.clone(),
             mode: header.context.as_ref().map_or(Context::Inline, |context| context.value),
-            messages: vec![Message { role: Role::User, is_meta: true, content }],
+            messages: vec![Message {
+                role: Role::User,
+                kind: MessageKind::Prompt,
+                is_meta: true,
+                content,
+                tool_use_id: None,
+            }],
             authority: AuthorityReport::of(plan.gate.authority()),
             model: header.model.as_ref().map(|model| model.value.0.clone()),
             effort: header.effort.as_ref().map(|effort| effort.value.clone()),
@@ -230,30 +276,39 @@ impl Session {
         program: &Program,
         gate: &Gate,
         scene: &Scene,
+        cancel: &CancelToken,
         left_ms: u64,
     ) -> Result<(String, InjectionReport, Option<Diagnostic>), InvokeError> {
         let source_text = || injection.source.clone();
-        let run = Run::start_within(self.limits.clone(), left_ms);
+        let run = Run::start_within(self.runtime.limits.clone(), left_ms);
+        let ends = Arc::downgrade(&run);
+        cancel.on_cancel(move || ends.upgrade().iter().for_each(|run| run.cancel()));
         // Both streams in the order in which they are written.
-        let capture = Capture::new(self.limits.output_bytes, Overflow::Drop);
+        let capture = Capture::new(self.runtime.limits.output_bytes, Overflow::Drop);
         let streams = Streams {
             stdin: Input::Empty,
             stdout: Output::Capture(Arc::clone(&capture)),
             stderr: Output::Capture(Arc::clone(&capture)),
         };
+        let program_text = self.runtime.telemetry.content(Some(&injection.source));
+        let span =
+            tracing::info_span!("skillgate.injection.run", program = program_text, status = tracing::field::Empty);
+        let _entered = span.enter();
         let started = Instant::now();
-        let completion = self.executor.execute(program, gate, scene, &run, streams).map_err(|error| match error {
-            RunError::Refused(refusal) => InvokeError::Refused(refusal),
-            RunError::Unrecorded(error) => InvokeError::Unrecorded(error),
-            error => InvokeError::Run { error, source_text: source_text() },
-        })?;
+        let completion =
+            self.runtime.executor.execute(program, gate, scene, &run, streams).map_err(|error| match error {
+                RunError::Refused(refusal) => InvokeError::Refused(refusal),
+                RunError::Unrecorded(error) => InvokeError::Unrecorded(error),
+                error => InvokeError::Run { error, source_text: source_text() },
+            })?;
+        span.record("status", completion.status);
         let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let (bytes, total) = capture.take();
         let lost = total - bytes.len() as u64;
         let clean = sanitise(&bytes);
         let clean = clean.strip_suffix('\n').unwrap_or(&clean);
-        let mut output = cut(clean, self.limits.prompt_chars, lost);
-        let truncated = lost > 0 || clean.chars().count() as u64 > self.limits.prompt_chars;
+        let mut output = cut(clean, self.runtime.limits.prompt_chars, lost);
+        let truncated = lost > 0 || clean.chars().count() as u64 > self.runtime.limits.prompt_chars;
         let diagnostic = match outcome(&completion) {
             Outcome::Done => None,
             Outcome::NothingFound => Some(Diagnostic::new(
@@ -267,7 +322,7 @@ impl Session {
                 let command = completion.decided_by.as_deref().unwrap_or_default().join(" ");
                 let command = if command.is_empty() { source_text() } else { command };
                 let failed = FailedCommand { source_text: source_text(), command, status: completion.status, output };
-                match self.policy.on_failure.value {
+                match self.runtime.policy.on_failure.value {
                     OnFailure::Abort => return Err(InvokeError::Failed(Box::new(failed))),
                     OnFailure::Inline => {
                         output = failed.mark();
@@ -288,11 +343,12 @@ impl Session {
     }
 
     /// The directories and the environment of a skill's commands.
-    fn scene(&self, plan: &InvocationPlan<'_>) -> Result<Scene, InvokeError> {
-        let skill = plan.skill;
-        let project = self.project.as_ref();
-        let own: Vec<&Path> = skill.directory.as_deref().into_iter().collect();
-        let mounts = Mounts::open_ambient(project.map(|project| project.root.as_path()), &own)
+    pub(crate) fn scene_of(&self, skill: &Skill, trail: Trail, own: &Answers) -> Result<Scene, InvokeError> {
+        self.runtime.materialise(skill)?;
+        let project = self.runtime.project.as_ref();
+        let plugin = skill.plugin.as_ref().map(|plugin| plugin.root.as_path());
+        let directories: Vec<&Path> = skill.directory.as_deref().into_iter().chain(plugin).collect();
+        let mounts = Mounts::open_ambient(project.map(|project| project.root.as_path()), &directories)
             .map_err(|(path, error)| InvokeError::Mount { path, reason: error.to_string() })?;
         let directory = project.map(|project| project.path.as_path()).or(skill.directory.as_deref());
         let directory = directory.map_or_else(|| "/".to_owned(), text);
@@ -308,24 +364,27 @@ impl Session {
         if let Some(own) = &skill.directory {
             environment.push(("CLAUDE_SKILL_DIR".to_owned(), text(own)));
         }
-        let asker = LateAsker { consent: Arc::clone(&self.consent), own: plan.own.clone(), trail: plan.trail.clone() };
+        if let Some(root) = plugin {
+            environment.push(("CLAUDE_PLUGIN_ROOT".to_owned(), text(root)));
+        }
+        let asker = LateAsker { consent: Arc::clone(&self.consent), own: own.clone(), trail: trail.clone() };
         let asker = self.consent.is_attended().then(|| Arc::new(asker) as Arc<dyn Asker>);
-        Ok(Scene { trail: plan.trail.clone(), asker, ..Scene::new(mounts, directory, environment) })
+        Ok(Scene { trail, asker, ..Scene::new(mounts, directory, environment) })
     }
 
     /// That the policy switches all skills off, when it does: nothing is listed, found or invoked.
     #[must_use]
     pub fn skills_off(&self) -> Option<InvokeError> {
-        let setting = &self.policy.skills_enabled;
+        let setting = &self.runtime.policy.skills_enabled;
         (!setting.value).then(|| InvokeError::SkillsOff { place: setting.place.clone() })
     }
 
-    fn find(&self, name: &str) -> Result<&Skill, InvokeError> {
+    fn find(&self, name: &str) -> Result<Arc<Skill>, InvokeError> {
         if let Some(off) = self.skills_off() {
             return Err(off);
         }
-        match self.catalogue.lookup(name) {
-            Lookup::Found(entry) => self.usable(entry.skill()).map(|()| entry.skill()),
+        match self.catalogue().lookup(name) {
+            Lookup::Found(entry) => self.usable(entry.skill()).map(|()| Arc::clone(entry.skill())),
             Lookup::Broken(failure) => Err(InvokeError::Unreadable(Box::new(failure.clone()))),
             Lookup::Unknown { nearest } => Err(InvokeError::Unknown {
                 name: name.to_owned(),
@@ -336,13 +395,14 @@ impl Session {
     }
 
     /// Whether the skill's state in the catalogue lets it be invoked.
-    fn usable(&self, skill: &Skill) -> Result<(), InvokeError> {
+    pub(crate) fn usable(&self, skill: &Skill) -> Result<(), InvokeError> {
         let name = || skill.id.command.to_string();
-        let entry = self.catalogue.named(skill.id.command.as_str()).iter().find(|entry| entry.skill() == skill);
-        match entry.map(skillgate_registry::Entry::state) {
+        let catalogue = self.catalogue();
+        let entry = catalogue.named(skill.id.command.as_str()).iter().find(|entry| **entry.skill() == *skill);
+        match entry.map(|entry| entry.state()) {
             Some(State::Untrusted) => Err(InvokeError::Untrusted {
                 name: name(),
-                project: self.project.as_ref().map_or_else(PathBuf::new, |project| project.root.clone()),
+                project: self.runtime.project.as_ref().map_or_else(PathBuf::new, |project| project.root.clone()),
             }),
             Some(State::UntrustedPlugin) => Err(InvokeError::UntrustedPlugin {
                 name: name(),
@@ -350,7 +410,7 @@ impl Session {
             }),
             Some(State::Disabled { pattern }) => {
                 let setting =
-                    self.policy.disable.iter().find(|setting| setting.value.trim_start_matches('/') == pattern);
+                    self.runtime.policy.disable.iter().find(|setting| setting.value.trim_start_matches('/') == pattern);
                 let place = setting.map_or(Place::Host, |setting| setting.place.clone());
                 Err(InvokeError::Disabled { name: name(), pattern: pattern.clone(), place })
             }
@@ -363,7 +423,7 @@ impl Session {
                     .map(ToString::to_string)
                     .collect(),
             }),
-            Some(_) => match entry.and_then(skillgate_registry::Entry::unmet) {
+            Some(_) => match entry.and_then(|entry| entry.unmet()) {
                 Some(unmet) => Err(InvokeError::Unavailable { name: name(), unmet: unmet.clone() }),
                 None => Ok(()),
             },

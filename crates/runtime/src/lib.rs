@@ -11,13 +11,14 @@
 //! # std::fs::write(project.join(".claude/skills/greet/SKILL.md"), "---\ndescription: Greets.\n---\nHello $0, !`echo hi`.\n")?;
 //! use skillgate_exec::CapabilityShell;
 //! use skillgate_policy::{Defaults, Host, Invoker};
-//! use skillgate_runtime::{InvokeRequest, Session};
+//! use skillgate_runtime::{InvokeRequest, Runtime, SessionOptions};
 //! use std::sync::Arc;
 //!
-//! let session = Session::builder(Host::new([], Defaults::BuiltIn), Arc::new(CapabilityShell::new(Vec::new())))
+//! let runtime = Runtime::builder(Host::new([], Defaults::BuiltIn), Arc::new(CapabilityShell::new(Vec::new())))
 //!     .project(project)
 //!     .trust_project(true)
 //!     .open()?;
+//! let session = runtime.session(SessionOptions::default());
 //! let invocation = session.invoke(&InvokeRequest::new("greet", Invoker::User).arguments("Ada"))?;
 //! assert!(invocation.text().ends_with("Hello Ada, hi.\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -27,24 +28,75 @@
 #![deny(missing_docs)]
 
 mod answer;
+mod asynchronous;
 mod audit;
+mod cancel;
+mod clock;
+mod compact;
 mod consent;
+mod conversation;
+mod deciding;
 mod discover;
 mod error;
 mod exceeds;
+mod fire;
+mod fork;
+pub mod hook;
 mod invocation;
 mod invoke;
+mod invoked;
+mod lifecycle;
+mod packs;
 mod plan;
+mod prefetch;
+mod runtime;
+mod save;
+mod scope;
 mod session;
 mod settle;
+mod skills;
+mod telemetry;
+mod tool;
+mod touch;
 mod trust;
+mod usage;
 
 pub use answer::{Always, Answer, Answerer, Question};
+pub use asynchronous::AsyncSession;
 pub use audit::{AuditRecord, FileAudit, RecordEvent, RecordFailure, RecordMembers, RecordedCall, verify_log};
-pub use discover::{DiscoverSkills, DiscoveredSkill, DiscoveredSkills};
+pub use cancel::CancelToken;
+pub use clock::Clock;
+pub use compact::{CompactBudget, CompactOutcome, Compacted, CompactedSkill};
+pub use discover::{DiscoverSkills, DiscoveredSkill, DiscoveredSkills, RankedSkill};
 pub use error::{FailedCommand, InvokeError};
-pub use invocation::{AuthorityReport, CaveatReport, InjectionReport, Invocation, Message, Role};
+pub use fork::{
+    AgentError, AgentOutput, AgentRunner, COMPLETED, DeliveryError, ForkMode, ForkProgress, ForkRequest, MAX_CHAIN,
+    MAX_RESULT_CHARS, PendingForks, ProcessRunner, ProcessRunnerError, RecursionError, SkillChain, WaitReason,
+    check_kind, fork_mode, result_text,
+};
+pub use invocation::{AuthorityReport, CaveatReport, InjectionReport, Invocation, Message, MessageKind, Role};
 pub use invoke::InvokeRequest;
+pub use invoked::{
+    AgentId, AgentIdError, InvokedSkill, InvokedSkills, Presence, Recorded, UnloadReason, UnloadedSkill,
+};
+pub use lifecycle::{CompactHeld, EventResult};
+pub use packs::{BundledPlace, EmbeddedSkills, InstalledPacks, embedded_skills};
 pub use plan::{InjectionPlan, InvocationPlan, Positions};
-pub use session::{OpenError, Session, SessionBuilder};
+pub use prefetch::{Prefetch, PrefetchSource, Prefetched, SkillDiscovery};
+pub use runtime::{OpenError, Runtime, RuntimeBuilder};
+pub use save::{
+    Activation, MAX_SAVE_BYTES, NarrowedSkill, RefusedSkill, RestoreReport, RestoredSkill, SAVE_VERSION, Save,
+    SaveError, SavedConversation, SpentHook, Standing,
+};
+pub use scope::{ActiveSkill, ActiveSkills, TurnScopes};
+pub use session::{Session, SessionOptions};
+pub use skillgate_loader::{HeldSkill, SkillSource};
+pub use telemetry::Telemetry;
+pub use tool::{
+    CommandPermissions, ForkEnd, FoundTool, FoundTools, HostCommand, HostCommandKind, MAX_ARGUMENT_CHARS,
+    MAX_PROMPT_CHARS, SkillCall, SkillResult, SkillStatus, ToolAfter, ToolCall, ToolDecision, ToolDefinition,
+    TypedResult,
+};
+pub use touch::{Subscription, TouchOutcome};
 pub use trust::ProjectTrust;
+pub use usage::UsageCounts;

@@ -1,10 +1,14 @@
+use crate::cancel::CancelToken;
 use crate::error::InvokeError;
+use crate::fire::ReadyHooks;
 use crate::invocation::AuthorityReport;
+use crate::invoked::AgentId;
 use crate::trust::Bound;
-use skillgate_core::{Diagnostic, Digest, Injection, LineIndex, Position, Skill, Span};
+use skillgate_core::{Diagnostic, Digest, Frontmatter, Injection, LineIndex, Position, Skill, Span};
 use skillgate_exec::{PlannedCommand, Program, ProgramError, Trail};
 use skillgate_format::{Document, FilledTemplate};
-use skillgate_policy::{Answers, Authority, Gate, Invoker, Refusal, SkillDecision, SkillRefusal};
+use skillgate_policy::{Answers, Authority, Caveat, Gate, Invoker, Refusal, SkillDecision, SkillRefusal};
+use std::sync::Arc;
 
 /// One injection as it is decided before anything runs.
 #[derive(Debug)]
@@ -19,9 +23,9 @@ pub struct InjectionPlan {
 
 /// A skill with its arguments, decided as far as it can be before anything runs. Only the session makes one.
 #[derive(Debug)]
-pub struct InvocationPlan<'a> {
+pub struct InvocationPlan {
     /// The skill.
-    pub skill: &'a Skill,
+    pub skill: Arc<Skill>,
     /// Digest of the text that is decided on.
     pub digest: Digest,
     /// Its injections in order.
@@ -36,11 +40,21 @@ pub struct InvocationPlan<'a> {
     pub(crate) filled: FilledTemplate,
     pub(crate) invoker: Invoker,
     pub(crate) arguments: Option<String>,
+    pub(crate) agent: AgentId,
+    pub(crate) cancel: CancelToken,
+    /// What the skill itself takes away: while it is in use, also from the tools of the host.
+    pub(crate) caveats: Vec<Caveat>,
+    /// The header whose list may answer what asks.
+    pub(crate) pre_approval: Option<Arc<Frontmatter>>,
     pub(crate) trail: Trail,
     /// What was agreed to for this invocation.
     pub(crate) own: Answers,
     /// Whether everything that needs an answer was asked, and the decisions were recorded.
     pub(crate) settled: bool,
+    /// The skill's hooks, once they were looked at.
+    pub(crate) hooks: Option<ReadyHooks>,
+    /// How often the skill was taken back when this was decided.
+    pub(crate) revocations: u64,
 }
 
 /// Maps offsets in a skill's file to positions.
@@ -55,7 +69,7 @@ impl Positions {
     }
 }
 
-impl InvocationPlan<'_> {
+impl InvocationPlan {
     /// The authority the invocation would run under.
     #[must_use]
     pub fn authority(&self) -> AuthorityReport {
@@ -102,9 +116,6 @@ impl InvocationPlan<'_> {
         match &self.decision {
             Ok(_) | Err(SkillRefusal::Unanswered { .. }) => {}
             Err(refusal) => return Some(InvokeError::Skill(refusal.clone())),
-        }
-        if !self.skill.frontmatter.hooks.is_absent() {
-            return Some(InvokeError::HooksUnsupported { name: self.skill.id.command.to_string() });
         }
         for plan in &self.injections {
             if let Err(error) = &plan.program {

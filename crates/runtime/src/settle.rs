@@ -27,15 +27,15 @@ impl Session {
     /// # Errors
     /// [`InvokeError`]: what [`Session::plan`] says, the plan's objection, an ask that was declined or that nobody can answer,
     /// or that the record cannot be written.
-    pub fn prepare(&self, request: &InvokeRequest) -> Result<InvocationPlan<'_>, InvokeError> {
+    pub fn prepare(&self, request: &InvokeRequest) -> Result<InvocationPlan, InvokeError> {
         match self.plan(request) {
             Ok(plan) => self.settle(plan),
             Err(error) => {
-                let skill = match self.catalogue.lookup(request.name()) {
-                    Lookup::Found(entry) => Some(entry.skill()),
+                let skill = match self.catalogue().lookup(request.name()) {
+                    Lookup::Found(entry) => Some(Arc::clone(entry.skill())),
                     _ => None,
                 };
-                self.trail(skill, None, request.invoker()).record(&AuditEvent::Refusal(failure(&error)))?;
+                self.trail(skill.as_deref(), None, request.invoker()).record(&AuditEvent::Refusal(failure(&error)))?;
                 Err(error)
             }
         }
@@ -43,21 +43,33 @@ impl Session {
 
     pub(crate) fn trail(&self, skill: Option<&Skill>, digest: Option<Digest>, invoker: Invoker) -> Trail {
         let context = AuditContext {
-            session: self.session_id.clone(),
+            session: self.id.clone(),
             invoker: Some(invoker),
             skill: skill.map(|skill| skill.id.clone()),
             digest,
         };
-        Trail::new(Arc::clone(&self.audit), context)
+        Trail::new(Arc::clone(&self.runtime.audit), context)
     }
 
     /// Asks and records, once for each plan.
-    pub(crate) fn settle<'s>(&self, mut plan: InvocationPlan<'s>) -> Result<InvocationPlan<'s>, InvokeError> {
+    pub(crate) fn settle(&self, mut plan: InvocationPlan) -> Result<InvocationPlan, InvokeError> {
         if plan.settled {
             return Ok(plan);
         }
-        let objection = self.answered(&mut plan)?;
-        let objection = objection.or_else(|| plan.objection());
+        // Nobody is asked about a skill whose hooks keep it from being activated.
+        let mut objection = plan.objection_but_asks();
+        if objection.is_none() {
+            match self.prepare_hooks(&plan) {
+                Ok(hooks) => {
+                    plan.diagnostics.extend(hooks.iter().flat_map(|hooks| hooks.diagnostics().iter().cloned()));
+                    plan.hooks = hooks;
+                }
+                Err(error) => objection = Some(error),
+            }
+        }
+        if objection.is_none() {
+            objection = self.answered(&mut plan)?.or_else(|| plan.objection());
+        }
         record(&plan, objection.as_ref())?;
         match objection {
             Some(objection) => Err(objection),
@@ -69,7 +81,7 @@ impl Session {
     }
 
     /// Asks everything that is known to need an answer. Gives the objection that was found on the way, such as a no.
-    fn answered(&self, plan: &mut InvocationPlan<'_>) -> Result<Option<InvokeError>, InvokeError> {
+    fn answered(&self, plan: &mut InvocationPlan) -> Result<Option<InvokeError>, InvokeError> {
         let asks = match self.asks(plan) {
             Ok(asks) => asks,
             Err(objection) => return Ok(Some(objection)),
@@ -109,7 +121,7 @@ impl Session {
         }
         for injection in &mut plan.injections {
             if let Ok(program) = &injection.program {
-                injection.commands = self.executor.plan(program, &plan.gate);
+                injection.commands = self.runtime.executor.plan(program, &plan.gate);
             }
         }
         Ok(None)
@@ -117,7 +129,7 @@ impl Session {
 
     /// The commands that need an answer. Nobody is asked about an invocation that does not run whatever the answer is, so this
     /// plans as if each were agreed to, and gives what stands against it then.
-    fn asks(&self, plan: &InvocationPlan<'_>) -> Result<Vec<Ask>, InvokeError> {
+    fn asks(&self, plan: &InvocationPlan) -> Result<Vec<Ask>, InvokeError> {
         if let Some(objection) = plan.objection_but_asks() {
             return Err(objection);
         }
@@ -127,7 +139,7 @@ impl Session {
         loop {
             let planned = plan.injections.iter().filter_map(|injection| injection.program.as_ref().ok());
             let commands: Vec<PlannedCommand> =
-                planned.flat_map(|program| self.executor.plan(program, &gate)).collect();
+                planned.flat_map(|program| self.runtime.executor.plan(program, &gate)).collect();
             let before = asks.len();
             for command in commands {
                 let Err(refusal) = command.verdict else { continue };
@@ -153,13 +165,21 @@ impl Session {
 }
 
 /// Records the decision on the skill, and what stands against the invocation.
-fn record(plan: &InvocationPlan<'_>, objection: Option<&InvokeError>) -> Result<(), InvokeError> {
+fn record(plan: &InvocationPlan, objection: Option<&InvokeError>) -> Result<(), InvokeError> {
     let (decision, rule) = match &plan.decision {
         Ok(SkillDecision::ByRule(rule)) => (Effect::Allow, rule.to_string()),
         Ok(SkillDecision::OnlySafeProperties) => (Effect::Allow, "only safe properties".to_owned()),
         Ok(SkillDecision::Agreed { because }) => (Effect::Allow, format!("{because}, agreed to")),
         Err(refusal) => (refusal.effect(), refusal.rule()),
     };
+    tracing::info!(
+        name: "skillgate.skill.decide",
+        skill = %plan.skill.id,
+        source = plan.skill.id.source.as_str(),
+        decision = %decision,
+        rule = rule.as_str(),
+        refused = objection.map(|objection| objection.code()),
+    );
     let call = SkillCall { decision, rule, arguments: plan.arguments.clone() };
     plan.trail.record(&match plan.invoker {
         Invoker::User => AuditEvent::SkillTyped(call),

@@ -3,7 +3,8 @@
 use crate::error::InvokeError;
 use crate::session::Session;
 use skillgate_core::{Digest, Right, Rights, Skill, Source};
-use skillgate_policy::{Authority, PathRules, RefusalReason, SkillCeiling, Trust, skill_ceiling};
+use skillgate_policy::file::{Day, PublicKey};
+use skillgate_policy::{Authority, PathRules, RefusalReason, SkillCeiling, ToolPattern, Trust, skill_ceiling};
 use skillgate_state::TrustRecord;
 use std::path::{Path, PathBuf};
 
@@ -30,29 +31,41 @@ impl ProjectTrust {
 }
 
 /// The rights of one skill: those that hold, and those that were granted for another content of it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct HeldRights {
     pub(crate) held: Rights,
     pub(crate) lapsed: Rights,
+    /// What the policy grants the keys that signed the skill's pack; `None` when none of them counts today.
+    pub(crate) signers: Option<Vec<ToolPattern>>,
 }
 
 impl Session {
     /// The rights of a skill with the content it has now. Read anew each time, since a file beside it can change.
     pub(crate) fn held_rights(&self, skill: &Skill) -> HeldRights {
-        let (ProjectTrust::Folder(record), Source::Project) = (&self.trust, skill.id.source) else {
+        if skill.id.source == Source::Pack {
+            return HeldRights { signers: self.granted_to_signers(skill), ..HeldRights::default() };
+        }
+        let (ProjectTrust::Folder(record), Source::Project) = (&self.runtime.trust, skill.id.source) else {
             return HeldRights::default();
         };
-        let root = self.project.as_ref().map(|project| project.root.as_path());
+        let root = self.runtime.project.as_ref().map(|project| project.root.as_path());
         let path = root.and_then(|root| path_below(root, &skill.path));
         let Some(path) = path.filter(|path| record.skill(path).is_some_and(|skill| !skill.rights.is_empty())) else {
             return HeldRights::default();
         };
         // What cannot be read whole is not what the rights were granted for.
-        let held = self.roots.content(skill, &self.load_options).map(|content| record.rights(&path, content.digest));
+        let content = self.roots_of(skill, |roots| roots.content(skill, &self.runtime.load_options));
+        let held = content.map(|content| record.rights(&path, content.digest));
         let held = held.unwrap_or_default();
         let granted = record.skill(&path).map(|skill| skill.rights.clone()).unwrap_or_default();
         let lapsed = granted.iter().filter(|right| !held.contains(*right)).collect();
-        HeldRights { held, lapsed }
+        HeldRights { held, lapsed, signers: None }
+    }
+
+    fn granted_to_signers(&self, skill: &Skill) -> Option<Vec<ToolPattern>> {
+        let keys = self.runtime.roots.signers(skill).iter().map(|key| PublicKey::of_bytes(*key));
+        let today = Day::of_unix_seconds(self.runtime.clock.now_ms() / 1_000);
+        self.runtime.policy.granted_to_signers(&keys.collect::<Vec<_>>(), today)
     }
 
     /// The authority under the ceiling, and what the ceiling took. A skill that may not be used keeps what it would have.
@@ -67,7 +80,7 @@ impl Session {
         let writing = (!caveats.is_empty() && !ceiling.permits(Right::Write)).then(|| authority.path_rules());
         let bound = Bound {
             skill: skill.id.command.to_string(),
-            project: self.project.as_ref().map(|project| project.root.clone()).unwrap_or_default(),
+            project: self.runtime.project.as_ref().map(|project| project.root.clone()).unwrap_or_default(),
             writing,
             lapsed: rights.lapsed.clone(),
         };
@@ -75,12 +88,12 @@ impl Session {
     }
 
     fn trusts_plugin_of(&self, skill: &Skill) -> bool {
-        skill.plugin.as_ref().is_some_and(|plugin| self.trusted_plugins.contains(&plugin.root))
+        skill.plugin.as_ref().is_some_and(|plugin| self.runtime.trusted_plugins.contains(&plugin.root))
     }
 
     /// The most the skill may do. A skill of an untrusted project can be planned, so that a person sees what it would do.
     pub(crate) fn ceiling<'r>(&self, skill: &Skill, rights: &'r HeldRights) -> SkillCeiling<'r> {
-        let trust = match self.trust {
+        let trust = match self.runtime.trust {
             ProjectTrust::Unknown => Trust::Unknown,
             ProjectTrust::Folder(_) => Trust::Folder(&rights.held),
             ProjectTrust::Session => Trust::Session,
@@ -91,6 +104,7 @@ impl Session {
             Source::Plugin if self.trusts_plugin_of(skill) => {
                 skill_ceiling(Source::Plugin, Trust::Folder(&rights.held))
             }
+            Source::Pack => skill_ceiling(Source::Pack, rights.signers.as_deref().map_or(Trust::Unknown, Trust::Key)),
             other => skill_ceiling(other, Trust::Unknown),
         }
     }

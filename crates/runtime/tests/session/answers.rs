@@ -1,7 +1,7 @@
 use crate::fixture::{Script, World, host, invoke, rule};
 use skillgate_exec::Asked;
 use skillgate_policy::{Ceiling, Defaults, Effect, Host, Invoker, RefusalReason, SkillRefusal};
-use skillgate_runtime::{Always, Answer, InvokeError, InvokeRequest};
+use skillgate_runtime::{Always, Answer, InvokeError, InvokeRequest, SessionOptions};
 
 const ASK: &[(Effect, &str)] = &[(Effect::Ask, "Bash(note:*)")];
 
@@ -16,7 +16,7 @@ fn command(words: &[&str]) -> Asked {
 #[test]
 fn an_ask_without_anybody_is_a_refusal_with_the_line_to_add() {
     let world = World::new("", "!`note a`");
-    let session = world.builder(host(ASK)).open().expect("opens");
+    let session = world.builder(host(ASK)).open().expect("opens").session(SessionOptions::default());
     let Err(InvokeError::Refused(refusal)) = session.invoke(&typed()) else { unreachable!("it is refused") };
     assert!(matches!(refusal.reason, RefusalReason::Unanswered(_)), "{refusal}");
     assert!(refusal.to_string().contains("there is nobody to ask"), "{refusal}");
@@ -84,7 +84,7 @@ fn nobody_is_asked_about_what_does_not_run_anyway() {
         ("", "!`note a` !`note b`", &[(Effect::Ask, "Bash(note a)"), (Effect::Deny, "Bash(note b)")][..]),
         ("allowed-tools: Bash(pwd)\n", "!`note a`", ASK),
         ("", "!`note a` !`sleep 1 &`", ASK),
-        ("hooks: {Stop: [{hooks: [{type: command, command: echo}]}]}\n", "!`note a`", ASK),
+        ("hooks: {PreToolUse: [{hooks: [{type: command, command: nosuchprogram}]}]}\n", "!`note a`", ASK),
     ] {
         let world = World::new(header, body);
         let script = Script::new(&[]);

@@ -1,7 +1,9 @@
 use crate::fixture::{Script, World, host, invoke};
 use skillgate_exec::{AuditContext, AuditError, AuditEvent, AuditSink};
 use skillgate_policy::{Effect, Invoker};
-use skillgate_runtime::{Answer, AuditRecord, FileAudit, InvokeError, InvokeRequest, RecordEvent, verify_log};
+use skillgate_runtime::{
+    Answer, AuditRecord, FileAudit, InvokeError, InvokeRequest, RecordEvent, SessionOptions, verify_log,
+};
 use skillgate_state::Durability;
 use std::sync::{Arc, Mutex};
 
@@ -58,7 +60,12 @@ fn names(records: &[AuditRecord]) -> Vec<String> {
 #[test]
 fn an_invocation_is_recorded_from_its_decision_to_its_end() {
     let world = World::new("", "!`note a`");
-    let session = world.builder(host(&[])).audit(file(&world, false)).session_id("c1").open().expect("opens");
+    let session = world
+        .builder(host(&[]))
+        .audit(file(&world, false))
+        .open()
+        .expect("opens")
+        .session(SessionOptions::default().id("c1"));
     session.invoke(&typed()).expect("it runs");
     session.invoke(&InvokeRequest::new("s", Invoker::Model)).expect("it runs");
     let records = records(&world);
@@ -88,7 +95,8 @@ fn contents_are_recorded_only_when_asked_for() {
     for contents in [false, true] {
         let world = World::new("", "!`note $ARGUMENTS`");
         let host = host(&[(Effect::Deny, "Bash(note s3cret no)")]);
-        let session = world.builder(host).audit(file(&world, contents)).open().expect("opens");
+        let session =
+            world.builder(host).audit(file(&world, contents)).open().expect("opens").session(SessionOptions::default());
         session.invoke(&typed().arguments("s3cret yes")).expect("it runs");
         session.invoke(&typed().arguments("s3cret no")).expect_err("it is denied");
         let text = std::fs::read_to_string(world.path("log")).expect("it is there");
@@ -102,7 +110,8 @@ fn contents_are_recorded_only_when_asked_for() {
 #[test]
 fn what_is_recorded_cannot_forge_a_line_or_act_on_a_terminal() {
     let world = World::new("", "!`note \"$0\"`");
-    let session = world.builder(host(&[])).audit(file(&world, true)).open().expect("opens");
+    let session =
+        world.builder(host(&[])).audit(file(&world, true)).open().expect("opens").session(SessionOptions::default());
     let evil = "\"},\n{\"seq\":9}\u{85}\u{202e}\x1b[2J\u{e0041}";
     session.invoke(&typed().arguments(format!("'{evil}'"))).expect("it runs");
     let text = std::fs::read_to_string(world.path("log")).expect("it is there");
@@ -122,7 +131,12 @@ fn refusals_and_answers_are_recorded() {
     let world = World::new("", "!`note a`");
     let ask = host(&[(Effect::Ask, "Bash(note:*)")]);
     let script = Script::new(&[Answer::No, Answer::Once]);
-    let session = world.builder(ask).answerer(script).audit(file(&world, false)).open().expect("opens");
+    let session = world
+        .builder(ask)
+        .audit(file(&world, false))
+        .open()
+        .expect("opens")
+        .session(SessionOptions::default().answerer(script));
     session.invoke(&typed()).expect_err("the answer was no");
     invoke(&session, &typed()).expect("it was agreed to");
     session.invoke(&InvokeRequest::new("nosuch", Invoker::Model)).expect_err("there is none");
@@ -144,14 +158,16 @@ fn what_cannot_be_recorded_does_not_run() {
     for room in 0..3 {
         let world = World::new("", "!`note a`");
         let sink = Full::after(room);
-        let session = world.builder(host(&[])).audit(sink.clone()).open().expect("opens");
+        let session =
+            world.builder(host(&[])).audit(sink.clone()).open().expect("opens").session(SessionOptions::default());
         let error = session.invoke(&typed()).expect_err("it cannot be recorded");
         assert!(matches!(error, InvokeError::Unrecorded(_)), "{room}: {error}");
         assert_eq!(world.notes.ran(), Vec::<String>::new(), "{room}");
     }
     // Its end: the command ran, and nothing of it is used.
     let world = World::new("", "!`note a`");
-    let session = world.builder(host(&[])).audit(Full::after(3)).open().expect("opens");
+    let session =
+        world.builder(host(&[])).audit(Full::after(3)).open().expect("opens").session(SessionOptions::default());
     assert!(matches!(session.invoke(&typed()), Err(InvokeError::Unrecorded(_))));
     assert_eq!(world.notes.ran(), ["note a"]);
 }
@@ -160,7 +176,7 @@ fn what_cannot_be_recorded_does_not_run() {
 fn a_plan_is_not_recorded() {
     let world = World::new("", "!`note a`");
     let sink = Full::after(0);
-    let session = world.builder(host(&[])).audit(sink).open().expect("opens");
+    let session = world.builder(host(&[])).audit(sink).open().expect("opens").session(SessionOptions::default());
     let plan = session.plan(&typed()).expect("nothing happened that has to be recorded");
     assert!(matches!(session.run(plan), Err(InvokeError::Unrecorded(_))), "running it is recorded");
 }

@@ -1,6 +1,8 @@
 use skillgate_exec::{Backend, CapabilityShell, Exit, Job, RunError};
 use skillgate_policy::{Approved, Defaults, Effect, Host, Place, Provider, Rule};
-use skillgate_runtime::{Answer, Answerer, InvokeError, InvokeRequest, Question, Session, SessionBuilder};
+use skillgate_runtime::{
+    Answer, Answerer, InvokeError, InvokeRequest, Question, Runtime, RuntimeBuilder, Session, SessionOptions,
+};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -82,14 +84,14 @@ impl World {
         self.tree.path().join(name)
     }
 
-    pub(crate) fn builder(&self, host: Host) -> SessionBuilder {
+    pub(crate) fn builder(&self, host: Host) -> RuntimeBuilder {
         let shell = CapabilityShell::new(vec![self.notes.clone()]);
-        Session::builder(host, Arc::new(shell)).project(self.path("p")).trust_project(true)
+        Runtime::builder(host, Arc::new(shell)).project(self.path("p")).trust_project(true)
     }
 
     /// A session whose questions the script answers.
-    pub(crate) fn session(&self, host: Host, script: &Arc<Script>) -> Session {
-        self.builder(host).answerer(script.clone()).open().expect("opens")
+    pub(crate) fn session(&self, host: Host, script: &Arc<Script>) -> std::sync::Arc<Session> {
+        self.builder(host).open().expect("opens").session(SessionOptions::default().answerer(script.clone()))
     }
 }
 

@@ -4,4 +4,7 @@
 mod answers;
 mod audit;
 mod fixture;
+mod packs;
+mod prefetch;
 mod sources;
+mod touch;

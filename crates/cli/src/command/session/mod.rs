@@ -1,0 +1,53 @@
+//! `skillgate session`: the runtime as JSON lines, for programs in other languages. docs/session.md describes it.
+
+mod client;
+mod lines;
+mod operations;
+mod protocol;
+mod serve;
+
+pub(crate) use protocol::{Line, Request};
+
+use crate::args::{Global, SessionVerb};
+use crate::context;
+use crate::exit::{Failure, Status};
+use client::Client;
+use skillgate_runtime::{AgentRunner, ProcessRunner, SessionOptions};
+use std::io;
+use std::sync::Arc;
+
+pub(crate) fn run(global: &Global, verb: &SessionVerb) -> Result<Status, Failure> {
+    let client = Arc::new(Client::new(io::stdout()));
+    let mut builder = context::runtime(global)?;
+    let mut options = SessionOptions::default();
+    match agents(verb)? {
+        Some(runner) => builder = builder.agents(runner),
+        None => options = options.host_runs_forks(true),
+    }
+    if let Some(id) = &verb.session_id {
+        options = options.id(id);
+    }
+    if !global.no_input {
+        options = options.answerer(client.clone());
+    }
+    let session = builder.open()?.session(options);
+    serve::serve(&session, &client, &mut io::stdin().lock())
+        .map_err(|error| Failure::Io { doing: "reading requests".to_owned(), error })?;
+    Ok(Status::Done)
+}
+
+/// The program that runs the agents of skills, when the command line names one.
+fn agents(verb: &SessionVerb) -> Result<Option<Arc<dyn AgentRunner>>, Failure> {
+    let Some(program) = &verb.agent else { return Ok(None) };
+    let unusable = |error| Failure::AgentProgram { error };
+    let mut runner = ProcessRunner::new(program).map_err(unusable)?;
+    for word in &verb.agent_arg {
+        runner = runner.argument(word);
+    }
+    for name in &verb.agent_env {
+        if let Some(value) = std::env::var_os(name) {
+            runner = runner.variable(name, value);
+        }
+    }
+    Ok(Some(Arc::new(runner)))
+}

@@ -1,0 +1,4 @@
+//! What a conversation keeps, under random interleavings of everything that changes it.
+
+mod compaction;
+mod scopes;
