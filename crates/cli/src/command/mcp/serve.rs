@@ -1,0 +1,123 @@
+//! `skillgate mcp serve`
+
+use crate::args::{Global, McpServeVerb};
+use crate::exit::{Failure, Status};
+use crate::{context, mcp, text};
+use skillgate_loader::{SkillWatch, WatchOptions, read_file_ambient};
+use skillgate_mcp::{BearerToken, HttpOptions, McpServers, McpSkills, ServeOptions, SkillServer};
+use skillgate_runtime::{OpenError, Runtime, SessionOptions};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+
+/// The variable with the token, when no file is named.
+const TOKEN: &str = "SKILLGATE_MCP_TOKEN";
+
+pub(crate) fn run(global: &Global, verb: &McpServeVerb) -> Result<Status, Failure> {
+    // What is wrong with the token is said before anything is loaded.
+    let token = match verb.http {
+        Some(_) => Some(token(verb)?),
+        None => None,
+    };
+    let servers = mcp::of_command_line(global)?;
+    let skills = servers.as_ref().map(McpServers::skills);
+    let runtime = open(global, skills.clone())?;
+    if let Some(off) = runtime.session(SessionOptions::default()).skills_off() {
+        return Err(off.into());
+    }
+    for found in runtime.diagnostics() {
+        text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
+    }
+    let options = ServeOptions { ask: !global.no_input, ..ServeOptions::default() };
+    let server = SkillServer::new(runtime, options);
+    follow_changes(global, &server, servers.as_ref())?;
+    match (verb.http, &token) {
+        (Some(address), Some(token)) => {
+            let options = HttpOptions { sessions: usize::from(verb.sessions), ..HttpOptions::default() };
+            serve_http(&server, address, token, &options)?;
+        }
+        _ => server.serve_stdio().map_err(Failure::McpServe)?,
+    }
+    Ok(Status::Done)
+}
+
+/// The skills as they are now.
+fn open(global: &Global, skills: Option<Arc<McpSkills>>) -> Result<Arc<Runtime>, Failure> {
+    let builder = context::local_runtime(global)?;
+    Ok(match skills {
+        Some(skills) => builder.source(skills),
+        None => builder,
+    }
+    .open()?)
+}
+
+/// Serves the skills as they are after each change of a file or of a server, for as long as this process lives.
+fn follow_changes(global: &Global, server: &SkillServer, servers: Option<&McpServers>) -> Result<(), Failure> {
+    let (changed, changes) = mpsc::channel();
+    let watch = SkillWatch::discover_ambient(context::discovery(global), Vec::new(), WatchOptions::default());
+    let mut watch = watch.map_err(OpenError::from)?;
+    let of_files = changed.clone();
+    std::thread::spawn(move || while watch.next().is_some() && of_files.send(()).is_ok() {});
+    if let Some(servers) = servers {
+        servers.subscribe(move || {
+            let _nobody_follows = changed.send(());
+        });
+    }
+    let (global, server, skills) = (global.clone(), server.clone(), servers.map(McpServers::skills));
+    std::thread::spawn(move || {
+        while changes.recv().is_ok() {
+            // Changes that came meanwhile are of the same look.
+            while changes.try_recv().is_ok() {}
+            match open(&global, skills.clone()) {
+                Ok(runtime) => server.replace(runtime),
+                Err(failure) => failure.report(&global),
+            }
+        }
+    });
+    Ok(())
+}
+
+fn serve_http(
+    server: &SkillServer,
+    address: SocketAddr,
+    token: &BearerToken,
+    options: &HttpOptions,
+) -> Result<(), Failure> {
+    let listener =
+        TcpListener::bind(address).map_err(|error| Failure::Io { doing: format!("listening on {address}"), error })?;
+    let bound =
+        listener.local_addr().map_err(|error| Failure::Io { doing: format!("listening on {address}"), error })?;
+    if bound.ip().is_loopback() {
+        text::complain(&format!("skillgate: serving on http://{bound}/mcp"));
+    }
+    server.serve_http(listener, token, options).map_err(Failure::McpServe)
+}
+
+fn token(verb: &McpServeVerb) -> Result<BearerToken, Failure> {
+    let given = match &verb.token_file {
+        Some(path) => {
+            if is_open_to_others(path) {
+                let reason = format!("`{0}` can be read by others: chmod 600 '{0}'", path.display());
+                return Err(Failure::McpToken { reason });
+            }
+            let bytes = read_file_ambient(path, 4096)
+                .map_err(|fault| Failure::McpToken { reason: format!("`{}`: {fault}", path.display()) })?;
+            String::from_utf8_lossy(&bytes).trim().to_owned()
+        }
+        None => std::env::var(TOKEN).map_err(|_| Failure::McpToken { reason: "there is none".to_owned() })?,
+    };
+    BearerToken::new(&given).map_err(|error| Failure::McpToken { reason: error.to_string() })
+}
+
+fn is_open_to_others(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        path.metadata().is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _has_no_mode = path;
+        false
+    }
+}

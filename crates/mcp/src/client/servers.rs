@@ -1,0 +1,270 @@
+//! All servers of a host, behind an interface without `async`.
+
+use super::connection::{Connection, Event};
+use super::fetch::{self, Offer};
+use super::skill::RemoteSkill;
+use crate::config::ServerEntry;
+use crate::finding::Finding;
+use crate::limits::McpLimits;
+use serde::Serialize;
+use skillgate_core::Source;
+use skillgate_runtime::{HeldSkill, SkillSource};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The longest wait before a server that is gone is tried again.
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
+/// A server that stayed this long is tried again as if for the first time.
+const STEADY: Duration = Duration::from_secs(60);
+
+/// How it stands with one server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServerState {
+    /// It was not reached yet.
+    Connecting,
+    /// Its skills are those that it offers now.
+    Connected,
+    /// It is gone, and so are its skills.
+    Failed,
+}
+
+impl ServerState {
+    /// The state as it is written in output.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ServerState::Connecting => "connecting",
+            ServerState::Connected => "connected",
+            ServerState::Failed => "failed",
+        }
+    }
+}
+
+/// What is known of one server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServerReport {
+    /// Its name in the host's configuration.
+    pub name: String,
+    /// `stdio` or `http`.
+    pub transport: &'static str,
+    /// How it stands with it.
+    pub state: ServerState,
+    /// What it calls itself, and its version.
+    pub implementation: Option<(String, String)>,
+    /// The version of the protocol that was agreed on.
+    pub protocol: Option<String>,
+    /// Its skills.
+    pub skills: Vec<RemoteSkill>,
+    /// What was found about it and what it offers.
+    pub findings: Vec<Finding>,
+}
+
+/// The connections to a host's servers. They end with this value, and so does what was started for them.
+///
+/// Each server is looked after by a task of its own: it is asked again when its lists change, and tried again, ever more seldom,
+/// when it is gone. Whatever it does costs its own skills only.
+pub struct McpServers {
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl fmt::Debug for McpServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServers").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+type Subscriber = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct Shared {
+    reports: Mutex<BTreeMap<String, ServerReport>>,
+    settled: Condvar,
+    subscribers: Mutex<Vec<Subscriber>>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("reports", &self.reports).finish_non_exhaustive()
+    }
+}
+
+impl McpServers {
+    /// Starts or reaches all servers, and waits until each has answered or failed; the limits bound the wait.
+    ///
+    /// # Errors
+    /// What the system says when there cannot be threads for them.
+    pub fn connect(entries: Vec<ServerEntry>, limits: &McpLimits) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("skillgate-mcp")
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let (all, stop) = (Arc::new(Shared::default()), CancellationToken::new());
+        for entry in entries {
+            all.put(ServerReport {
+                name: entry.name.clone(),
+                transport: entry.transport.kind(),
+                state: ServerState::Connecting,
+                implementation: None,
+                protocol: None,
+                skills: Vec::new(),
+                findings: Vec::new(),
+            });
+            let (shared, stop, limits) = (Arc::clone(&all), stop.clone(), limits.clone());
+            runtime.spawn(async move {
+                // Dropping the connection ends the server, so nothing has to be done when the host stops.
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = look_after(entry, limits, &shared) => {}
+                }
+            });
+        }
+        all.wait_until_settled();
+        Ok(Self { shared: all, stop, runtime: Some(runtime) })
+    }
+
+    /// What is known of each server, by name.
+    #[must_use]
+    pub fn reports(&self) -> Vec<ServerReport> {
+        self.shared.reports().values().cloned().collect()
+    }
+
+    /// The skills of all servers, for a catalogue. It gives those that are known when it is asked.
+    #[must_use]
+    pub fn skills(&self) -> Arc<McpSkills> {
+        Arc::new(McpSkills { shared: Arc::clone(&self.shared) })
+    }
+
+    /// Calls `changed` whenever the skills of a server are others than before.
+    pub fn subscribe(&self, changed: impl Fn() + Send + Sync + 'static) {
+        let mut subscribers = self.shared.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        subscribers.push(Arc::new(changed));
+    }
+}
+
+impl Drop for McpServers {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(runtime) = self.runtime.take() {
+            // Long enough for the tasks to see it; their servers are killed as they end.
+            runtime.shutdown_timeout(Duration::from_secs(2));
+        }
+    }
+}
+
+/// The skills of a host's servers: text only, as everything that comes from elsewhere.
+#[derive(Debug)]
+pub struct McpSkills {
+    shared: Arc<Shared>,
+}
+
+impl SkillSource for McpSkills {
+    fn source(&self) -> Source {
+        Source::Mcp
+    }
+
+    fn texts(&self) -> Vec<HeldSkill> {
+        let reports = self.shared.reports();
+        reports.values().flat_map(|report| report.skills.iter().map(|skill| skill.held(&report.name))).collect()
+    }
+}
+
+impl Shared {
+    fn reports(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, ServerReport>> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, report: ServerReport) {
+        let changed = {
+            let mut reports = self.reports();
+            let before = reports.insert(report.name.clone(), report.clone());
+            before.is_some_and(|before| before.state != ServerState::Connecting && before.skills != report.skills)
+        };
+        self.settled.notify_all();
+        if !changed {
+            return;
+        }
+        let subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for subscriber in subscribers {
+            subscriber();
+        }
+    }
+
+    fn wait_until_settled(&self) {
+        let waits = |reports: &mut BTreeMap<String, ServerReport>| {
+            reports.values().any(|report| report.state == ServerState::Connecting)
+        };
+        let _settled = self.settled.wait_while(self.reports(), waits).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Keeps one server's report true, for ever.
+async fn look_after(entry: ServerEntry, limits: McpLimits, shared: &Shared) {
+    let mut backoff = limits.retry;
+    loop {
+        let began = tokio::time::Instant::now();
+        let lost = once(&entry, &limits, shared).await;
+        let transport = entry.transport.kind();
+        shared.put(ServerReport {
+            name: entry.name.clone(),
+            transport,
+            state: ServerState::Failed,
+            implementation: None,
+            protocol: None,
+            skills: Vec::new(),
+            findings: vec![lost],
+        });
+        if began.elapsed() >= STEADY {
+            backoff = limits.retry;
+        }
+        tokio::time::sleep(backoff).await;
+        backoff = (backoff * 2).min(MAX_BACKOFF);
+    }
+}
+
+/// One connection from its beginning to its end; gives why it ended.
+async fn once(entry: &ServerEntry, limits: &McpLimits, shared: &Shared) -> Finding {
+    let connection = match Connection::open(entry, limits).await {
+        Ok(connection) => connection,
+        Err(finding) => return finding,
+    };
+    let mut connection = Arc::new(connection);
+    let lost = loop {
+        match fetch::offer(&connection, &entry.key).await {
+            Ok(offer) => shared.put(report(entry, &connection, offer)),
+            Err(lost) => break lost,
+        }
+        // No task of the fetch holds it any more.
+        let Some(own) = Arc::get_mut(&mut connection) else { break connection.lost("a look at its lists") };
+        match own.event().await {
+            Event::Closed => break connection.lost("the wait for changes"),
+            // Changes that come together are looked at together.
+            Event::Changed => tokio::time::sleep(limits.refresh).await,
+        }
+    };
+    if let Some(connection) = Arc::into_inner(connection) {
+        connection.close().await;
+    }
+    lost
+}
+
+fn report(entry: &ServerEntry, connection: &Connection, offer: Offer) -> ServerReport {
+    let shown = crate::finding::shown;
+    let own = connection.info.server_info.as_ref();
+    ServerReport {
+        name: entry.name.clone(),
+        transport: entry.transport.kind(),
+        state: ServerState::Connected,
+        implementation: own.map(|own| (shown(&own.name), shown(&own.version))),
+        protocol: Some(shown(connection.info.protocol_version.as_str())),
+        skills: offer.skills,
+        findings: offer.findings,
+    }
+}

@@ -1,0 +1,19 @@
+//! Skills for clients: the tools `Skill` and `DiscoverSkills`, resources, and prompts.
+
+mod conversation;
+mod elicit;
+mod handler;
+mod http;
+mod page;
+mod prompt;
+mod refused;
+mod resource;
+mod serve;
+mod skill_entry;
+mod tool;
+
+pub use http::{BearerToken, HttpOptions, TokenError};
+pub use serve::{ServeError, ServeOptions, SkillServer};
+
+#[cfg(test)]
+mod tests;

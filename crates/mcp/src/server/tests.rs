@@ -1,0 +1,8 @@
+//! The server against a client of the same library, and against raw lines.
+
+mod asking;
+mod bad_input;
+mod calls;
+mod fixture;
+mod lists;
+mod over_http;

@@ -1,0 +1,137 @@
+use super::fixture::{TestClient, call, serving, text};
+use crate::server::{BearerToken, HttpOptions, ServeError, SkillServer};
+use axum::http::{HeaderName, HeaderValue};
+use rmcp::service::ServiceExt as _;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::json;
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener};
+use std::thread::JoinHandle;
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+const GREET: (&str, &str) = ("greet", "---\ndescription: Greets.\n---\nHello, !`echo hi`.\n");
+
+struct Served {
+    server: SkillServer,
+    address: SocketAddr,
+    thread: Option<JoinHandle<Result<(), ServeError>>>,
+}
+
+impl Served {
+    fn new(options: HttpOptions) -> Self {
+        let _already = rustls::crypto::ring::default_provider().install_default();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let server = serving(&[GREET]);
+        let serves = server.clone();
+        let token = BearerToken::new(TOKEN).expect("a token");
+        let thread = std::thread::spawn(move || serves.serve_http(listener, &token, &options));
+        Self { server, address, thread: Some(thread) }
+    }
+
+    fn transport(&self, token: &str) -> StreamableHttpClientTransport<reqwest::Client> {
+        let headers = HashMap::from([(
+            HeaderName::from_static("authorization"),
+            HeaderValue::try_from(format!("Bearer {token}")).expect("a header"),
+        )]);
+        let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{}/mcp", self.address))
+            .custom_headers(headers);
+        StreamableHttpClientTransport::with_client(reqwest::Client::new(), config)
+    }
+
+    /// The status of a handshake with these headers.
+    async fn status(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
+        let mut request = reqwest::Client::new()
+            .post(format!("http://{}{path}", self.address))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"},
+        }});
+        request.body(body.to_string()).send().await.expect("an answer").status().as_u16()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.server.stop();
+        if let Some(thread) = self.thread.take() {
+            assert!(matches!(thread.join(), Ok(Ok(()))), "the server ended in order");
+        }
+    }
+}
+
+#[tokio::test]
+async fn skills_are_served_to_who_has_the_token() {
+    let served = Served::new(HttpOptions::default());
+    let client = TestClient::default().serve(served.transport(TOKEN)).await.expect("a connection");
+    let result = call(&client, "Skill", json!({"skill": "greet"})).await.expect("a result");
+    assert!(text(&result).ends_with("Hello, hi.\n"), "{}", text(&result));
+    assert!(TestClient::default().serve(served.transport(&TOKEN.replace('0', "1"))).await.is_err());
+}
+
+#[tokio::test]
+async fn the_clients_user_is_asked_over_http_too() {
+    use super::fixture::{Watched, allow, rule, runtime, server};
+    let _already = rustls::crypto::ring::default_provider().install_default();
+    let rules = vec![allow("Bash(echo:*)"), rule(skillgate_policy::Effect::Ask, "Skill(greet)")];
+    let server = server(runtime(Watched::new(), rules, &[GREET]));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (serves, token) = (server.clone(), BearerToken::new(TOKEN).expect("a token"));
+    let served = Served {
+        server,
+        address,
+        thread: Some(std::thread::spawn(move || serves.serve_http(listener, &token, &HttpOptions::default()))),
+    };
+    let user = TestClient { decision: Some("once"), ..TestClient::default() };
+    let client = user.serve(served.transport(TOKEN)).await.expect("a connection");
+    let result = call(&client, "Skill", json!({"skill": "greet"})).await.expect("a result");
+    assert_eq!(result.is_error, Some(false), "{}", text(&result));
+}
+
+#[tokio::test]
+async fn requests_without_token_from_pages_and_for_other_hosts_are_refused() {
+    let served = Served::new(HttpOptions::default());
+    let bearer = format!("Bearer {TOKEN}");
+    let token = ("authorization", bearer.as_str());
+    for (path, headers, expected) in [
+        ("/mcp", vec![token], 200),
+        ("/mcp", vec![], 401),
+        ("/mcp", vec![("authorization", TOKEN)], 401),
+        ("/mcp", vec![("authorization", "Basic eA==")], 401),
+        ("/mcp", vec![token, ("origin", "http://evil.test")], 403),
+        ("/mcp", vec![token, ("origin", "http://localhost")], 403),
+        ("/mcp", vec![token, ("origin", "null")], 403),
+        ("/mcp", vec![token, ("host", "evil.test")], 403),
+        ("/other", vec![token], 404),
+        ("/other", vec![], 401),
+    ] {
+        assert_eq!(served.status(path, &headers).await, expected, "{path} {headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn conversations_are_bounded() {
+    let served = Served::new(HttpOptions { sessions: 2, ..HttpOptions::default() });
+    let bearer = format!("Bearer {TOKEN}");
+    let token = [("authorization", bearer.as_str())];
+    let statuses =
+        [served.status("/mcp", &token).await, served.status("/mcp", &token).await, served.status("/mcp", &token).await];
+    assert_eq!(statuses, [200, 200, 503]);
+}
+
+#[test]
+fn an_address_of_other_machines_and_a_weak_token_are_refused() {
+    let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
+    let token = BearerToken::new(TOKEN).expect("a token");
+    let error = serving(&[GREET]).serve_http(listener, &token, &HttpOptions::default()).expect_err("refused");
+    assert!(matches!(error, ServeError::NotLoopback(_)), "{error}");
+    for weak in ["", "short", "0123456789abcdef 0123456789abcdef", "0123456789abcdef0123456789abcdé"] {
+        assert!(BearerToken::new(weak).is_err(), "{weak}");
+    }
+}
