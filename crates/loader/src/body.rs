@@ -3,7 +3,7 @@ use crate::links::Places;
 use crate::root::{OpenRoot, RootState};
 use crate::{LoadOptions, SkillRoots, document, texts};
 use cap_std::fs::{Dir, File};
-use skillgate_core::{Diagnostic, Digest, Skill};
+use skillgate_core::{Code, Diagnostic, Digest, Skill};
 use skillgate_format::{Document, ReadOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,8 +74,8 @@ impl SkillRoots {
     }
 
     fn read_options(&self, skill: &Skill, options: &LoadOptions) -> ReadOptions {
-        match self.text_of(skill) {
-            Some(text) => texts::read_options(text, options),
+        match self.held(skill) {
+            Some(held) => texts::read_options(&held.text, options),
             None => document::read_options(skill.loaded_from, &skill.path, options),
         }
     }
@@ -87,10 +87,22 @@ impl SkillRoots {
     /// A [`BodyError`]; [`BodyError::Changed`] when its digest is not [`Skill::head_digest`].
     pub fn read(&self, skill: &Skill, options: &LoadOptions) -> Result<Vec<u8>, BodyError> {
         let path = || skill.path.clone();
-        if let Some(text) = self.text_of(skill) {
-            let found = Digest::of(text.text.as_bytes());
-            let changed = || BodyError::Changed { path: path(), expected: skill.head_digest, found };
-            return if found == skill.head_digest { Ok(text.text.as_bytes().to_vec()) } else { Err(changed()) };
+        if let Some(held) = self.held(skill) {
+            let found = Digest::of(held.text.text.as_bytes());
+            if found != skill.head_digest {
+                return Err(BodyError::Changed { path: path(), expected: skill.head_digest, found });
+            }
+            let unreadable = |reason: String| BodyError::Unreadable {
+                path: path(),
+                diagnostic: Box::new(Diagnostic::new(Code::FileUnreadable, reason)),
+            };
+            let bytes = held.whole().map_err(|reason| unreadable(format!("its text cannot be made: {reason}")))?;
+            let too_large = bytes.len() as u64 > options.max_file_bytes;
+            return if too_large {
+                Err(unreadable("its text is larger than a skill may be".to_owned()))
+            } else {
+                Ok(bytes)
+            };
         }
         let is_of = |root: &&OpenRoot| {
             root.spec.source == skill.id.source

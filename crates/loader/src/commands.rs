@@ -13,12 +13,29 @@ use std::sync::Arc;
 /// Directories below the root that are looked into, one inside the other. A deeper one is reported, not entered.
 const MAX_DEPTH: usize = 16;
 
-/// Everything that may be a command, by name.
+/// What a commands directory holds.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    /// Everything that may be a command, by name.
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) diagnostics: Vec<PathDiagnostic>,
+    /// The directories that were looked into.
+    #[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "who watches wants them"))]
+    pub(crate) directories: Vec<PathBuf>,
+}
+
+/// Looks through a commands directory.
 ///
 /// The stem is the name. Where several files have one stem, those in folders take the folder as a prefix (`git:commit`).
-pub(crate) fn candidates(dir: &Arc<Dir>, path: &Path, places: &Places) -> (Vec<Candidate>, Vec<PathDiagnostic>) {
-    let mut walk =
-        Walk { places, seen: BTreeSet::new(), links: VecDeque::new(), found: Vec::new(), diagnostics: Vec::new() };
+pub(crate) fn candidates(dir: &Arc<Dir>, path: &Path, places: &Places) -> Commands {
+    let mut walk = Walk {
+        places,
+        seen: BTreeSet::new(),
+        links: VecDeque::new(),
+        found: Vec::new(),
+        diagnostics: Vec::new(),
+        directories: Vec::new(),
+    };
     let top = Folder { dir: Arc::clone(dir), rel: PathBuf::new(), path: path.to_path_buf(), linked: false };
     walk.remember(&top.dir);
     walk.folder(&top, &mut Vec::new());
@@ -30,7 +47,8 @@ pub(crate) fn candidates(dir: &Arc<Dir>, path: &Path, places: &Places) -> (Vec<C
     let mut found = walk.found;
     set_clashes_apart(&mut found);
     found.sort_by(|a, b| (&a.candidate.name, &a.candidate.path).cmp(&(&b.candidate.name, &b.candidate.path)));
-    (found.into_iter().map(|found| found.candidate).collect(), walk.diagnostics)
+    let candidates = found.into_iter().map(|found| found.candidate).collect();
+    Commands { candidates, diagnostics: walk.diagnostics, directories: walk.directories }
 }
 
 struct Found {
@@ -56,10 +74,12 @@ struct Walk<'a> {
     links: VecDeque<(Folder, String, Vec<String>)>,
     found: Vec<Found>,
     diagnostics: Vec<PathDiagnostic>,
+    directories: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
     fn folder(&mut self, folder: &Folder, folders: &mut Vec<String>) {
+        self.directories.push(folder.path.clone());
         let entries = match listing(folder) {
             Ok(entries) => entries,
             Err(error) => {

@@ -20,6 +20,9 @@ impl SkillRoots {
     /// file has none.
     #[must_use]
     pub fn companions(&self, skill: &Skill) -> Vec<(RelPath, u64)> {
+        if let Some(held) = self.held(skill) {
+            return held.beside().into_iter().map(|(path, bytes)| (path, bytes.len() as u64)).collect();
+        }
         let (Some(own), LoadedFrom::Skills) = (&skill.directory, skill.loaded_from) else { return Vec::new() };
         let opened = self.roots.iter().find_map(|root| {
             let below = own.strip_prefix(&root.spec.path).ok()?;

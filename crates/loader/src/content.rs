@@ -73,7 +73,11 @@ impl SkillRoots {
         let name = skill.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let own = content_file(name.clone(), self.read(skill, options)?);
         let mut files = Vec::new();
-        if let (Some(directory), LoadedFrom::Skills) = (&skill.directory, skill.loaded_from) {
+        if let Some(held) = self.held(skill) {
+            files.extend(
+                held.beside().into_iter().map(|(path, bytes)| content_file(path.to_string(), bytes.into_owned())),
+            );
+        } else if let (Some(directory), LoadedFrom::Skills) = (&skill.directory, skill.loaded_from) {
             let dir = self.directory(skill).ok_or_else(|| ContentFault::Unreadable {
                 path: directory.clone(),
                 reason: "it is not a directory of its own below a directory of skills".to_owned(),

@@ -1,6 +1,7 @@
 //! The same file by two ways loads once.
 
 use crate::file::Identity;
+use crate::index::Head;
 use crate::load::Duplicate;
 use skillgate_core::{Skill, Source};
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ pub(crate) struct Entry {
     /// Whether a link led to it.
     pub(crate) linked: bool,
     pub(crate) identity: Option<Identity>,
+    /// What the index is told of its header.
+    pub(crate) head: Head,
 }
 
 /// The entries in their order, each file once, and the ways that were not taken.

@@ -32,6 +32,9 @@ pub struct Discovered {
     pub roots: Vec<SkillRoot>,
     /// The project, when there is one.
     pub project: Option<Project>,
+    /// Files and directories that decide which roots there are, whether they exist or not: those of plugins. Who watches the roots
+    /// watches these as well.
+    pub deciding: Vec<PathBuf>,
     /// What was found on the way.
     pub diagnostics: Vec<PathDiagnostic>,
 }
@@ -96,7 +99,8 @@ pub fn discover_sources_ambient(
     further: &[Arc<dyn SkillSource>],
 ) -> Result<Discovered, DiscoveryError> {
     let (places, project, foreign) = Locations::resolve_ambient(discovery)?;
-    let mut found = Discovered { roots: Vec::new(), project, diagnostics: foreign.into_iter().collect() };
+    let diagnostics = foreign.into_iter().collect();
+    let mut found = Discovered { roots: Vec::new(), project, deciding: Vec::new(), diagnostics };
     for source in on_disk().into_iter().chain(further.iter().map(AsRef::as_ref)) {
         source.roots_ambient(&places, &mut found)?;
     }

@@ -6,7 +6,7 @@ use crate::file::{HEAD, ReadFault};
 use skillgate_core::{Digest, LoadedFrom, Skill, SkillId};
 use skillgate_format::{Document, ReadOptions};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Makes skills of files; what it needs for one serves for the next.
 pub(crate) struct Reader<'o> {
@@ -26,25 +26,42 @@ impl<'o> Reader<'o> {
         self.options
     }
 
-    /// Makes a skill of its file's beginning, or of all of it where that is not enough.
-    pub(crate) fn skill(&mut self, id: SkillId, open: OpenSkill) -> Result<Skill, ReadFault> {
+    /// Makes a skill of its file's beginning, or of all of it where that is not enough; with the header's bytes in the first case.
+    pub(crate) fn skill(&mut self, id: SkillId, open: OpenSkill) -> Result<(Skill, Option<&[u8]>), ReadFault> {
         let OpenSkill { file, path, directory } = open;
-        set(&mut self.read_options.directory_name, path.parent().and_then(Path::file_name));
-        set(&mut self.read_options.file_name, path.file_name());
+        self.at(&path);
         let beginning = file.read_beginning(&mut self.beginning)?;
-        let (document, head_digest, bytes) = match described_by_head(beginning, &self.read_options) {
-            Some((document, head)) => (document, Digest::of(head), file.size),
+        let (document, head_digest, bytes, head) = match described_by_head(beginning, &self.read_options) {
+            Some((document, head)) => (document, Digest::of(head), file.size, head.len()),
             None => {
                 let whole = file.read_on(beginning, self.options.max_file_bytes)?;
                 let (digest, size) = (Digest::of(&whole), whole.len() as u64);
-                (Document::read_owned(whole, &self.read_options), digest, size)
+                (Document::read_owned(whole, &self.read_options), digest, size, 0)
             }
         };
+        let made = Made { id, path, directory, head_digest, bytes };
+        Ok((self.made(made, document), Some(&self.beginning[..head]).filter(|head| !head.is_empty())))
+    }
+
+    /// Makes a skill of a header that was read before, if it still describes one.
+    pub(crate) fn skill_of_head(&mut self, made: Made, head: &[u8]) -> Option<Skill> {
+        self.at(&made.path);
+        let (document, all) = described_by_head(head, &self.read_options)?;
+        (all.len() == head.len()).then(|| self.made(made, document))
+    }
+
+    fn at(&mut self, path: &Path) {
+        set(&mut self.read_options.directory_name, path.parent().and_then(Path::file_name));
+        set(&mut self.read_options.file_name, path.file_name());
+    }
+
+    fn made(&self, made: Made, document: Document) -> Skill {
+        let Made { id, path, directory, head_digest, bytes } = made;
         let label = document.label().to_owned();
         let description = document.description().map(|description| description.text.to_owned());
         let header = document.header_state();
         let (frontmatter, diagnostics) = document.into_header();
-        Ok(Skill {
+        Skill {
             loaded_from: self.read_options.loaded_from,
             head_digest,
             bytes,
@@ -57,8 +74,18 @@ impl<'o> Reader<'o> {
             directory,
             diagnostics,
             id,
-        })
+        }
     }
+}
+
+/// What is known of a skill beside its text.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) id: SkillId,
+    pub(crate) path: PathBuf,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) head_digest: Digest,
+    pub(crate) bytes: u64,
 }
 
 /// Puts the text of a name into `to`, whose memory it reuses.

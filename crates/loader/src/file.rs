@@ -1,5 +1,6 @@
 //! Reading one regular file, bounded, without waiting for anybody.
 
+use crate::stamp::Stamp;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use skillgate_core::{Code, Diagnostic};
@@ -52,6 +53,7 @@ pub(crate) struct OpenFile {
     /// Its bytes when it was opened.
     pub(crate) size: u64,
     pub(crate) identity: Option<Identity>,
+    pub(crate) stamp: Stamp,
 }
 
 /// Which file it is, whatever it is called: all bits of device and inode.
@@ -134,7 +136,7 @@ impl OpenFile {
     /// Takes a file that is regular and not larger than the limit.
     pub(crate) fn new(file: File, max_bytes: u64) -> Result<Self, ReadFault> {
         let metadata = checked(&file, max_bytes)?;
-        Ok(Self { size: metadata.len(), identity: identity(&metadata), file })
+        Ok(Self { size: metadata.len(), identity: identity(&metadata), stamp: Stamp::of(&metadata), file })
     }
 
     /// The file's first bytes: as many as fit, or all.

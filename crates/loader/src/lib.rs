@@ -38,6 +38,7 @@ mod document;
 mod entry;
 mod file;
 mod find;
+mod index;
 mod links;
 mod load;
 mod name;
@@ -48,8 +49,11 @@ mod repository;
 mod root;
 mod skills_dir;
 mod sources;
+mod stamp;
 mod suspect;
 mod texts;
+#[cfg(feature = "watch")]
+mod watch;
 
 pub use body::{BodyError, DecidedText};
 pub use content::{ContentFault, ContentFile, SkillContent};
@@ -58,8 +62,13 @@ pub use discover::{
 };
 pub use file::{ReadFault, read_file_ambient, read_file_below_ambient};
 pub use find::{SkillFile, find_skill_files_ambient, find_skill_files_watched_ambient};
+pub use index::HeaderIndex;
 pub use load::{Duplicate, LoadOptions, Loaded, PathDiagnostic, load_root_ambient};
 pub use nested::{NestedDiscovery, Touched};
 pub use replace::{ReplaceFault, replace_file_ambient, replaceable_ambient};
 pub use root::{RootKind, SkillRoot, SkillRoots};
-pub use sources::{BundledSkills, HeldSkill, Locations, SkillSource};
+pub use sources::{
+    BundledSkill, BundledSkills, FilesError, HeldExtras, HeldSkill, LazyBody, Locations, SkillFiles, SkillSource,
+};
+#[cfg(feature = "watch")]
+pub use watch::{ChangeKind, SkillChange, SkillWatch, WatchOptions, WatchStop};

@@ -1,7 +1,8 @@
 use crate::dedupe::{self, Entry};
+use crate::index::{HeaderIndex, Known};
 use crate::reader::{Read, in_plugin, read_all};
 use crate::root::{OpenRoot, RootKind, RootState};
-use crate::{SkillRoot, SkillRoots, commands, skills_dir};
+use crate::{SkillRoot, SkillRoots, commands, skills_dir, stamp};
 use skillgate_core::{Code, Diagnostic, LoadFailure, Profile, Severity, Skill};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -69,10 +70,29 @@ impl SkillRoots {
     /// whose trust does not depend on the project before the project.
     #[must_use]
     pub fn load(&self, options: &LoadOptions) -> Loaded {
+        self.load_with(options, None, stamp::now())
+    }
+
+    /// As [`SkillRoots::load`], but the headers of files that have not changed are taken from the index, which learns of the
+    /// others. It is the same answer; [`HeaderIndex::save`] keeps what was learned.
+    #[must_use]
+    pub fn load_indexed(&self, options: &LoadOptions, index: &mut HeaderIndex) -> Loaded {
+        self.load_with(options, Some(index), stamp::now())
+    }
+
+    /// Loads at the moment `begun`.
+    pub(crate) fn load_with(&self, options: &LoadOptions, mut index: Option<&mut HeaderIndex>, begun: i64) -> Loaded {
         let mut loaded = Loaded::default();
         let mut entries = Vec::new();
-        for (index, root) in self.roots.iter().enumerate() {
-            load_root(index, root, options, &mut entries, &mut loaded);
+        for (number, root) in self.roots.iter().enumerate() {
+            let known = index.as_ref().map(|index| index.known());
+            load_root(number, root, options, known, &mut entries, &mut loaded);
+        }
+        if let Some(index) = &mut index {
+            index.learn(
+                begun,
+                entries.iter_mut().map(|entry| (entry.skill.head_digest, std::mem::take(&mut entry.head))),
+            );
         }
         let (skills, duplicates) = dedupe::once_each(entries);
         loaded.skills = skills;
@@ -82,7 +102,14 @@ impl SkillRoots {
     }
 }
 
-fn load_root(index: usize, root: &OpenRoot, options: &LoadOptions, entries: &mut Vec<Entry>, loaded: &mut Loaded) {
+fn load_root(
+    index: usize,
+    root: &OpenRoot,
+    options: &LoadOptions,
+    known: Option<&Known>,
+    entries: &mut Vec<Entry>,
+    loaded: &mut Loaded,
+) {
     let spec = &root.spec;
     let mut report = |path: PathBuf, diagnostic| loaded.diagnostics.push(PathDiagnostic { path, diagnostic });
     let (dir, places) = match &root.state {
@@ -100,13 +127,13 @@ fn load_root(index: usize, root: &OpenRoot, options: &LoadOptions, entries: &mut
         },
         RootKind::One => vec![skills_dir::itself(dir, spec)],
         RootKind::Commands => {
-            let (candidates, diagnostics) = commands::candidates(dir, &spec.path, places);
-            loaded.diagnostics.extend(diagnostics);
-            candidates
+            let found = commands::candidates(dir, &spec.path, places);
+            loaded.diagnostics.extend(found.diagnostics);
+            found.candidates
         }
     };
     entries.reserve(candidates.len());
-    for (candidate, read) in candidates.iter().zip(read_all(&candidates, index, spec, places, options)) {
+    for (candidate, read) in candidates.iter().zip(read_all(&candidates, index, spec, places, options, known)) {
         match read {
             Read::Skill(entry) => entries.push(entry),
             Read::Nothing => {}

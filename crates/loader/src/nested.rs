@@ -1,11 +1,15 @@
 use crate::discover::Project;
 use crate::file::read_file_ambient;
+use crate::find::is_left_out;
 use crate::load::PathDiagnostic;
 use crate::root::{RootKind, SkillRoot, canonicalize_ambient};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use skillgate_core::{Code, Diagnostic, Severity, Source};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 /// A larger file of ignore rules is not read.
@@ -71,8 +75,43 @@ impl NestedDiscovery {
             }
             touched.files.push(file);
         }
-        touched.roots.sort_by_key(|root| std::cmp::Reverse(root.path.components().count()));
-        touched
+        touched.deepest_first()
+    }
+
+    /// Looks through the whole project for directories of skills, as if a file in each directory were touched; not into what git
+    /// ignores, links, `node_modules` and `target`, and into `max` directories at most.
+    pub fn walk_ambient(&mut self, max: usize) -> Touched {
+        let mut touched = Touched::default();
+        let mut waiting = VecDeque::from([self.project.root.clone()]);
+        let mut left = max;
+        while let Some(parent) = waiting.pop_front() {
+            let Ok(dir) = Dir::open_ambient_dir(&parent, ambient_authority()) else { continue };
+            let is_place = |name: &OsStr| !is_left_out(name) && name != ".claude" && name != ".agents";
+            let entries = dir.entries().into_iter().flatten().flatten();
+            let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            let mut names: Vec<OsString> = directories.map(|entry| entry.file_name()).collect();
+            names.retain(|name| is_place(name));
+            names.sort_unstable();
+            for name in names {
+                let directory = parent.join(name);
+                if self.ignores.ignores(&parent, &directory, &mut touched.diagnostics) {
+                    continue;
+                }
+                let Some(fewer) = left.checked_sub(1) else {
+                    let message = format!("the project has more than {max} directories; the others were not looked at");
+                    let found = Diagnostic::new(Code::LimitExceeded, message).severity(Severity::Warning);
+                    let help = "name the directory you mean as the project";
+                    touched.diagnostics.push(PathDiagnostic { path: parent, diagnostic: found.help(help) });
+                    return touched.deepest_first();
+                };
+                left = fewer;
+                if self.looked_at.insert(directory.clone()) {
+                    touched.roots.extend(self.root_in(&directory));
+                }
+                waiting.push_back(directory);
+            }
+        }
+        touched.deepest_first()
     }
 
     /// The path from the root, lexically: `..` is taken back, so that a file is the same however it is named.
@@ -95,10 +134,21 @@ impl NestedDiscovery {
     fn root_in(&self, directory: &Path) -> Option<SkillRoot> {
         let skills = directory.join(".claude/skills");
         canonicalize_ambient(&skills).ok()?;
-        Some(SkillRoot {
-            link_roots: vec![self.project.root.clone()],
-            ..SkillRoot::new(Source::Project, RootKind::Skills, skills)
-        })
+        Some(Self::root(&self.project, skills))
+    }
+
+    /// A directory of skills inside a project, as a root.
+    #[must_use]
+    pub fn root(project: &Project, skills: PathBuf) -> SkillRoot {
+        let link_roots = vec![project.root.clone()];
+        SkillRoot { link_roots, ..SkillRoot::new(Source::Project, RootKind::Skills, skills) }
+    }
+}
+
+impl Touched {
+    fn deepest_first(mut self) -> Self {
+        self.roots.sort_by_key(|root| std::cmp::Reverse(root.path.components().count()));
+        self
     }
 }
 

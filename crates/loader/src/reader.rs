@@ -1,11 +1,15 @@
 //! Candidates to skills, the work shared by threads.
 
 use crate::dedupe::Entry;
-use crate::document::Reader;
-use crate::entry::{self, Candidate, Outcome};
+use crate::document::{Made, Reader};
+use crate::entry::{self, Candidate, Outcome, SKILL_FILE, Shape};
+use crate::file::Identity;
+use crate::index::{Head, Known};
 use crate::links::Places;
+use crate::stamp::Stamp;
 use crate::{LoadOptions, SkillRoot, name};
-use skillgate_core::{CommandName, Diagnostic, SkillId};
+use skillgate_core::{CommandName, Diagnostic, Skill, SkillId};
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fewer files than this are not worth a thread.
@@ -29,6 +33,7 @@ pub(crate) fn read_all(
     spec: &SkillRoot,
     places: &Places,
     options: &LoadOptions,
+    known: Option<&Known>,
 ) -> impl Iterator<Item = Read> {
     let threads = options.threads.get().min(candidates.len() / FILES_PER_THREAD).max(1);
     let blocks: Vec<&[Candidate]> = candidates.chunks(BLOCK).collect();
@@ -40,7 +45,7 @@ pub(crate) fn read_all(
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(block) = blocks.get(place) else { return share };
-            let read = block.iter().map(|candidate| read_one(candidate, index, spec, places, &mut reader));
+            let read = block.iter().map(|candidate| read_one(candidate, index, spec, places, known, &mut reader));
             share.push((place, read.collect::<Vec<Read>>()));
         }
     };
@@ -56,7 +61,18 @@ pub(crate) fn read_all(
     read.into_iter().flat_map(|(_, block)| block)
 }
 
-fn read_one(candidate: &Candidate, index: usize, spec: &SkillRoot, places: &Places, reader: &mut Reader<'_>) -> Read {
+fn read_one(
+    candidate: &Candidate,
+    index: usize,
+    spec: &SkillRoot,
+    places: &Places,
+    known: Option<&Known>,
+    reader: &mut Reader<'_>,
+) -> Read {
+    if let Some(found) = known.and_then(|known| read_before(candidate, spec, known, reader)) {
+        let (skill, stamp) = found;
+        return Read::Skill(in_root(skill, candidate, index, spec, stamp.identity(), Head::Known(stamp)));
+    }
     let open = match entry::open(candidate, places, reader.options().max_file_bytes) {
         Outcome::Opened(open) => open,
         Outcome::NotASkill => return Read::Nothing,
@@ -67,17 +83,57 @@ fn read_one(candidate: &Candidate, index: usize, spec: &SkillRoot, places: &Plac
         Ok(command) => command,
         Err(diagnostic) => return Read::Failed(*diagnostic),
     };
-    let identity = open.file.identity;
-    let in_full = if spec.plugin.is_some() { None } else { name::only_in_full(&command) };
+    let (identity, stamp) = (open.file.identity, open.file.stamp);
     match reader.skill(SkillId { source: spec.source, command }, open) {
-        Ok(mut skill) => {
-            skill.diagnostics.extend(candidate.diagnostics.iter().cloned());
-            skill.diagnostics.extend(in_full);
-            skill.plugin.clone_from(&spec.plugin);
-            Read::Skill(Entry { skill, root: index, linked: candidate.linked, identity })
+        Ok((skill, head)) => {
+            let head = match (known, head) {
+                (Some(_), Some(head)) => Head::Read(stamp, head.into()),
+                _ => Head::Unknown,
+            };
+            Read::Skill(in_root(skill, candidate, index, spec, identity, head))
         }
         Err(fault) => Read::Failed(fault.diagnostic()),
     }
+}
+
+/// The skill, if nothing but its header is needed, that was read before, and its file is the same.
+fn read_before(
+    candidate: &Candidate,
+    spec: &SkillRoot,
+    known: &Known,
+    reader: &mut Reader<'_>,
+) -> Option<(Skill, Stamp)> {
+    let (below, path, directory) = match candidate.shape {
+        Shape::Directory => {
+            (Cow::Owned(candidate.rel.join(SKILL_FILE)), candidate.path.join(SKILL_FILE), Some(candidate.path.clone()))
+        }
+        Shape::File => (Cow::Borrowed(&candidate.rel), candidate.path.clone(), None),
+        Shape::Link => return None,
+    };
+    let stamp = Stamp::of_regular(&candidate.base, &below)?;
+    if stamp.size > reader.options().max_file_bytes {
+        return None;
+    }
+    let (head_digest, head) = known.head(&stamp)?;
+    let id = SkillId { source: spec.source, command: command_name(candidate, spec).ok()? };
+    let made = Made { id, path, directory, head_digest, bytes: stamp.size };
+    Some((reader.skill_of_head(made, head)?, stamp))
+}
+
+/// Adds what the place says of a skill.
+fn in_root(
+    mut skill: Skill,
+    candidate: &Candidate,
+    index: usize,
+    spec: &SkillRoot,
+    identity: Option<Identity>,
+    head: Head,
+) -> Entry {
+    let in_full = if spec.plugin.is_some() { None } else { name::only_in_full(&skill.id.command) };
+    skill.diagnostics.extend(candidate.diagnostics.iter().cloned());
+    skill.diagnostics.extend(in_full);
+    skill.plugin.clone_from(&spec.plugin);
+    Entry { skill, root: index, linked: candidate.linked, identity, head }
 }
 
 fn command_name(candidate: &Candidate, spec: &SkillRoot) -> Result<CommandName, Box<Diagnostic>> {

@@ -1,8 +1,9 @@
 use crate::links::Places;
 use crate::sources::{HeldSkill, SkillSource};
+use crate::texts::HeldText;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use skillgate_core::{Code, Diagnostic, LoadedFrom, Plugin, Source};
+use skillgate_core::{Code, Diagnostic, LoadFailure, LoadedFrom, Plugin, Source};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,7 +60,9 @@ impl SkillRoot {
 pub struct SkillRoots {
     pub(crate) roots: Vec<OpenRoot>,
     /// Skills that sources hold themselves.
-    pub(crate) texts: Vec<(Source, HeldSkill)>,
+    pub(crate) texts: Vec<HeldText>,
+    /// What sources should hold and cannot give.
+    pub(crate) failures: Vec<LoadFailure>,
 }
 
 impl SkillRoots {
@@ -67,13 +70,15 @@ impl SkillRoots {
     /// [`SkillRoots::load`].
     #[must_use]
     pub fn open_ambient(roots: impl IntoIterator<Item = SkillRoot>) -> Self {
-        Self { roots: roots.into_iter().map(OpenRoot::open_ambient).collect(), texts: Vec::new() }
+        Self { roots: roots.into_iter().map(OpenRoot::open_ambient).collect(), texts: Vec::new(), failures: Vec::new() }
     }
 
     /// Adds the skills that a source holds itself, as they are now.
     #[must_use]
     pub fn with_texts_of(mut self, source: &dyn SkillSource) -> Self {
-        self.texts.extend(source.texts().into_iter().map(|text| (source.source(), text)));
+        let held = |text: HeldSkill| HeldText { source: source.source(), extras: source.extras(&text.name), text };
+        self.texts.extend(source.texts().into_iter().map(held));
+        self.failures.extend(source.failures());
         self
     }
 
@@ -97,7 +102,7 @@ pub(crate) enum RootState {
 }
 
 impl OpenRoot {
-    fn open_ambient(spec: SkillRoot) -> Self {
+    pub(crate) fn open_ambient(spec: SkillRoot) -> Self {
         let state = open_state(&spec).unwrap_or_else(|diagnostic| RootState::Failed(*diagnostic));
         Self { spec, state }
     }

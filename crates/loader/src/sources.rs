@@ -1,14 +1,18 @@
 //! The sources: each says where its skills are, and one resolver knows the places.
 
+mod bundled;
+mod held;
 mod plugin;
+
+pub use bundled::{BundledSkill, BundledSkills};
+pub use held::{FilesError, HeldExtras, HeldSkill, LazyBody, SkillFiles};
 
 use crate::discover::{Discovered, Discovery, DiscoveryError, Project, existing_dir, real_or_absolute};
 use crate::load::PathDiagnostic;
 use crate::repository;
 use crate::root::{RootKind, SkillRoot};
 use plugin::InstalledPlugins;
-use skillgate_core::Source;
-use std::borrow::Cow;
+use skillgate_core::{LoadFailure, Source};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -31,17 +35,17 @@ pub trait SkillSource: fmt::Debug + Send + Sync {
     fn texts(&self) -> Vec<HeldSkill> {
         Vec::new()
     }
-}
 
-/// A skill that is no file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HeldSkill {
-    /// The name that it is invoked by.
-    pub name: String,
-    /// The whole of its `SKILL.md`.
-    pub text: Cow<'static, str>,
-    /// Where it comes from, for people: an address, or what else names it.
-    pub origin: String,
+    /// What belongs to one of [`SkillSource::texts`] besides its text.
+    fn extras(&self, name: &str) -> HeldExtras {
+        let _ = name;
+        HeldExtras::default()
+    }
+
+    /// What should be among its skills and cannot be used, each with its reason.
+    fn failures(&self) -> Vec<LoadFailure> {
+        Vec::new()
+    }
 }
 
 /// The places that every source asks for, found once.
@@ -191,43 +195,5 @@ impl SkillSource for User {
     fn roots_ambient(&self, places: &Locations, found: &mut Discovered) -> Result<(), DiscoveryError> {
         found.roots.extend(places.user_roots());
         Ok(())
-    }
-}
-
-/// The skills that a program registers, each for as long as its condition holds.
-#[derive(Debug, Default)]
-pub struct BundledSkills {
-    skills: Vec<(HeldSkill, fn() -> bool)>,
-}
-
-impl BundledSkills {
-    /// Adds a skill that is always there.
-    #[must_use]
-    pub fn with(self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> Self {
-        self.with_if(name, text, || true)
-    }
-
-    /// Adds a skill that is there while `enabled` says so.
-    #[must_use]
-    pub fn with_if(
-        mut self,
-        name: impl Into<String>,
-        text: impl Into<Cow<'static, str>>,
-        enabled: fn() -> bool,
-    ) -> Self {
-        let name = name.into();
-        let origin = format!("bundled/{name}/SKILL.md");
-        self.skills.push((HeldSkill { name, text: text.into(), origin }, enabled));
-        self
-    }
-}
-
-impl SkillSource for BundledSkills {
-    fn source(&self) -> Source {
-        Source::Bundled
-    }
-
-    fn texts(&self) -> Vec<HeldSkill> {
-        self.skills.iter().filter(|(_, enabled)| enabled()).map(|(text, _)| text.clone()).collect()
     }
 }

@@ -1,16 +1,26 @@
 //! Skills that a source holds itself, loaded like files.
 
 use crate::load::{LoadOptions, Loaded};
-use crate::sources::HeldSkill;
+use crate::sources::{FilesError, HeldExtras, HeldSkill};
 use crate::{SkillRoots, name};
-use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, Skill, SkillId};
+use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, RelPath, Skill, SkillId, Source};
 use skillgate_format::{Document, ReadOptions};
+use std::borrow::Cow;
 use std::path::PathBuf;
+
+/// A skill that a source holds itself.
+#[derive(Debug)]
+pub(crate) struct HeldText {
+    pub(crate) source: Source,
+    pub(crate) text: HeldSkill,
+    pub(crate) extras: HeldExtras,
+}
 
 impl SkillRoots {
     /// Reads the texts; what cannot be a skill is a failure, as it is for a file.
     pub(crate) fn load_texts(&self, options: &LoadOptions, loaded: &mut Loaded) {
-        for (source, text) in &self.texts {
+        loaded.failures.extend(self.failures.iter().cloned());
+        for HeldText { source, text, extras } in &self.texts {
             let path = PathBuf::from(&text.origin);
             let failed =
                 |diagnostic| LoadFailure { source: *source, name: text.name.clone(), path: path.clone(), diagnostic };
@@ -33,7 +43,7 @@ impl SkillRoots {
                         diagnostics: document.diagnostics().to_vec(),
                         frontmatter: document.into_frontmatter(),
                         path,
-                        directory: None,
+                        directory: extras.files.as_ref().map(|files| files.directory()),
                         plugin: None,
                     });
                 }
@@ -42,13 +52,45 @@ impl SkillRoots {
     }
 
     /// The text of a skill that is no file, if it is one of these.
-    pub(crate) fn text_of(&self, skill: &Skill) -> Option<&HeldSkill> {
-        let is_of = |(source, text): &&(skillgate_core::Source, HeldSkill)| {
-            *source == skill.id.source
-                && text.name == skill.id.command.as_str()
-                && skill.path.as_os_str() == text.origin.as_str()
+    pub(crate) fn held(&self, skill: &Skill) -> Option<&HeldText> {
+        let is_of = |held: &&HeldText| {
+            held.source == skill.id.source
+                && held.text.name == skill.id.command.as_str()
+                && skill.path.as_os_str() == held.text.origin.as_str()
         };
-        self.texts.iter().find(is_of).map(|(_, text)| text)
+        self.texts.iter().find(is_of)
+    }
+
+    /// Takes the files beside a skill that is no file to disk, so that its directory can be named and mounted. A skill that is a
+    /// file has them there.
+    ///
+    /// # Errors
+    /// A [`FilesError`] with the step and the path; the skill is then not used.
+    pub fn materialise(&self, skill: &Skill) -> Result<(), FilesError> {
+        let files = self.held(skill).and_then(|held| held.extras.files.as_ref());
+        files.map_or(Ok(()), |files| files.materialise())
+    }
+
+    /// The ed25519 keys whose signatures a skill that is no file has.
+    #[must_use]
+    pub fn signers(&self, skill: &Skill) -> &[[u8; 32]] {
+        self.held(skill).map_or(&[], |held| &held.extras.signers)
+    }
+}
+
+impl HeldText {
+    /// The whole text, its body made where it is not there yet.
+    pub(crate) fn whole(&self) -> Result<Vec<u8>, String> {
+        let mut bytes = self.text.text.as_bytes().to_vec();
+        if let Some(body) = &self.extras.body {
+            bytes.extend(body.make()?.into_bytes());
+        }
+        Ok(bytes)
+    }
+
+    /// The files beside it.
+    pub(crate) fn beside(&self) -> Vec<(RelPath, Cow<'_, [u8]>)> {
+        self.extras.files.as_ref().map(|files| files.contents()).unwrap_or_default()
     }
 }
 

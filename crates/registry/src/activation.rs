@@ -1,5 +1,5 @@
 use crate::path_trie::{PathTrie, PatternFault};
-use crate::{Catalogue, State};
+use crate::{Catalogue, Entry, State};
 use skillgate_core::{Guarded, Profile};
 use std::collections::BTreeMap;
 
@@ -46,8 +46,15 @@ impl PathActivation {
     /// The skills of `catalogue` that wait.
     #[must_use]
     pub fn of(catalogue: &Catalogue, profile: Profile) -> Self {
+        Self::among(catalogue, profile, |_| true)
+    }
+
+    /// Those skills of `catalogue` that wait and are `meant`.
+    #[must_use]
+    pub fn among(catalogue: &Catalogue, profile: Profile, meant: impl Fn(&Entry) -> bool) -> Self {
         let mut activation = Self::default();
-        for entry in catalogue.entries().iter().filter(|entry| *entry.state() == State::Conditional) {
+        let waits = |entry: &&Entry| *entry.state() == State::Conditional && meant(entry);
+        for entry in catalogue.entries().iter().map(AsRef::as_ref).filter(waits) {
             let Guarded::Present(paths) = &entry.skill().frontmatter.paths else { continue };
             let skill = activation.skills.len();
             activation.skills.push(Waiting { qualified_name: entry.qualified_name().to_owned() });

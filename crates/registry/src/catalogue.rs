@@ -3,20 +3,23 @@ use crate::entry::{Entry, ShadowReason, State, is_conditional};
 use crate::precedence::rank;
 use crate::requires;
 use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, Skill, Source};
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Every skill that was found, with what its name means.
+///
+/// A clone shares all entries with its original: it costs a pointer for each of them, and what one conversation activates costs the
+/// others nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Catalogue {
     /// By name, then by precedence.
-    entries: Vec<Entry>,
-    broken: Vec<LoadFailure>,
-    pub(crate) by_qualified_name: BTreeMap<String, usize>,
-    /// Where the entries of a name begin and end.
-    pub(crate) by_name: BTreeMap<String, std::ops::Range<usize>>,
-    diagnostics: Vec<Diagnostic>,
+    pub(crate) entries: Vec<Arc<Entry>>,
+    broken: Arc<Vec<LoadFailure>>,
+    diagnostics: Arc<Vec<Diagnostic>>,
 }
 
 impl Catalogue {
@@ -32,16 +35,17 @@ impl Catalogue {
             let key = |failure: &LoadFailure| rank(options.profile, failure.source);
             (&a.name, key(a), &a.path).cmp(&(&b.name, key(b), &b.path))
         });
-        let by_qualified_name = qualify(&mut entries);
-        let by_name = shadow(&mut entries, options);
-        requires::resolve(&mut entries, &by_qualified_name, &by_name, options.trusted_project);
+        qualify(&mut entries);
+        shadow(&mut entries, options);
+        requires::resolve(&mut entries, options.trusted_project);
         let diagnostics = collisions(&entries);
-        Self { entries, broken, by_qualified_name, by_name, diagnostics }
+        let entries = entries.into_iter().map(Arc::new).collect();
+        Self { entries, broken: Arc::new(broken), diagnostics: Arc::new(diagnostics) }
     }
 
     /// Every skill, by name and then in the order in which they take the name.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[Arc<Entry>] {
         &self.entries
     }
 
@@ -59,31 +63,115 @@ impl Catalogue {
 
     /// Makes a skill that waits for a file active, for as long as this catalogue lives, and says whether it waited.
     pub fn activate(&mut self, qualified_name: &str) -> bool {
-        let Some(&index) = self.by_qualified_name.get(qualified_name) else { return false };
+        let Some(index) = qualified(&self.entries, qualified_name) else { return false };
         let entry = &mut self.entries[index];
         if entry.state != State::Conditional {
             return false;
         }
-        entry.state = if entry.skill.user_invocable() { State::Active } else { State::Hidden };
+        let state = if entry.skill.user_invocable() { State::Active } else { State::Hidden };
+        *entry = Arc::new(Entry { state, ..Entry::clone(entry) });
         true
+    }
+
+    /// Adds skills that were found in a directory inside the project, `dir` from its root, and gives their qualified names:
+    /// `DIR:NAME`.
+    ///
+    /// The bare name leads to one only while no other skill has it; of several that were found so it leads to the one deepest inside.
+    /// Whoever the bare name does not lead to is called by its qualified name, and all can be used.
+    pub fn add_nested(
+        &mut self,
+        skills: Vec<Skill>,
+        broken: Vec<LoadFailure>,
+        dir: &str,
+        options: &CatalogueOptions,
+    ) -> Vec<String> {
+        let depth = dir.split('/').count();
+        let mut added = Vec::new();
+        let mut needy = false;
+        for skill in skills {
+            let known = named(&self.entries, skill.id.command.as_str());
+            if self.entries[known.clone()].iter().any(|entry| entry.skill.path == skill.path) {
+                continue;
+            }
+            needy |= skill.frontmatter.requires.as_ref().is_some_and(|requires| !requires.skills.is_empty());
+            let mut entry = entry(skill, options);
+            entry.nested = Some(depth);
+            entry.qualified_name = self.free_name(&format!("{dir}:{}", entry.skill.id.command));
+            let holder = known.clone().find(|index| self.entries[*index].holds_name());
+            let place = match holder {
+                Some(holder) if self.entries[holder].nested.is_none_or(|other| other >= depth) => {
+                    entry.in_full = true;
+                    known.end
+                }
+                Some(holder) if entry.state.competes() => {
+                    Arc::make_mut(&mut self.entries[holder]).in_full = true;
+                    known.start
+                }
+                Some(_) => known.end,
+                // One that takes the name stands before those that cannot.
+                None => known.start,
+            };
+            added.push(entry.qualified_name.clone());
+            self.entries.insert(place, Arc::new(entry));
+        }
+        if needy {
+            let mut entries: Vec<Entry> = self.entries.iter().map(|entry| Entry::clone(entry)).collect();
+            requires::resolve(&mut entries, options.trusted_project);
+            self.entries = entries.into_iter().map(Arc::new).collect();
+        }
+        if !broken.is_empty() {
+            Arc::make_mut(&mut self.broken).extend(broken);
+        }
+        added
+    }
+
+    /// The name, or the first with a number that nobody has.
+    fn free_name(&self, name: &str) -> String {
+        let numbered = (2..).map(|number| format!("{name}#{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names.find(|name| qualified(&self.entries, name).is_none()).unwrap_or_default()
     }
 
     /// The one set of skills that a model is told of, by name.
     pub fn offered_to_model(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.is_offered_to_model())
+        self.entries.iter().map(AsRef::as_ref).filter(|entry: &&Entry| entry.is_offered_to_model())
     }
 
     /// The skill that this qualified name leads to.
     #[must_use]
     pub fn qualified(&self, name: &str) -> Option<&Entry> {
-        self.by_qualified_name.get(name).map(|index| &self.entries[*index])
+        qualified(&self.entries, name).map(|index| self.entries[index].as_ref())
     }
 
     /// Every skill of one bare name: the winner, when there is one, then the losers, then those that do not compete.
     #[must_use]
-    pub fn named(&self, name: &str) -> &[Entry] {
-        self.by_name.get(name).map_or(&[], |range| &self.entries[range.clone()])
+    pub fn named(&self, name: &str) -> &[Arc<Entry>] {
+        &self.entries[named(&self.entries, name)]
     }
+}
+
+/// Where the entries of a name are; an empty range where they would be, when there is none.
+pub(crate) fn named<E: Borrow<Entry>>(entries: &[E], name: &str) -> Range<usize> {
+    let command = |entry: &E| entry.borrow().skill.id.command.as_str().cmp(name);
+    let start = entries.partition_point(|entry| command(entry).is_lt());
+    let length = entries[start..].partition_point(|entry| command(entry).is_eq());
+    start..start + length
+}
+
+/// The entry with this qualified name. The name ends with the command's, behind which there may be a number: no table of all names
+/// is kept for it.
+pub(crate) fn qualified<E: Borrow<Entry>>(entries: &[E], name: &str) -> Option<usize> {
+    let numbered = name.rsplit_once('#').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    for whole in [Some(name), numbered.map(|(before, _)| before)].into_iter().flatten() {
+        let behind = whole.match_indices(':').map(|(at, _)| &whole[at + 1..]);
+        for command in std::iter::once(whole).chain(behind) {
+            let mut range = named(entries, command);
+            if let Some(index) = range.find(|index| entries[*index].borrow().qualified_name == name) {
+                return Some(index);
+            }
+        }
+    }
+    None
 }
 
 /// A skill with the state it has by itself.
@@ -110,7 +198,7 @@ fn entry(skill: Skill, options: &CatalogueOptions) -> Entry {
     } else {
         State::Active
     };
-    Entry { skill, qualified_name: qualified, state, unmet }
+    Entry { skill: Arc::new(skill), qualified_name: qualified, state, unmet, nested: None, in_full: false }
 }
 
 /// What decides between skills of one name; the digest only so that any two different skills have an order.
@@ -144,11 +232,11 @@ fn sort(entries: &mut Vec<Entry>, options: &CatalogueOptions) {
 }
 
 /// Gives each skill a name of its own.
-fn qualify(entries: &mut [Entry]) -> BTreeMap<String, usize> {
+fn qualify(entries: &mut [Entry]) {
     let mut taken: HashSet<String> = entries.iter().map(|entry| entry.qualified_name.clone()).collect();
-    let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    for (index, entry) in entries.iter_mut().enumerate() {
-        if names.contains_key(&entry.qualified_name) {
+    let mut given: HashSet<String> = HashSet::with_capacity(entries.len());
+    for entry in entries {
+        if given.contains(&entry.qualified_name) {
             let first = entry.qualified_name.clone();
             let mut number = 2;
             while !taken.insert(format!("{first}#{number}")) {
@@ -156,26 +244,19 @@ fn qualify(entries: &mut [Entry]) -> BTreeMap<String, usize> {
             }
             entry.qualified_name = format!("{first}#{number}");
         }
-        names.insert(entry.qualified_name.clone(), index);
+        given.insert(entry.qualified_name.clone());
     }
-    names
 }
 
 /// Marks those whose name another took.
-fn shadow(entries: &mut [Entry], options: &CatalogueOptions) -> BTreeMap<String, std::ops::Range<usize>> {
-    let mut by_name = BTreeMap::new();
-    let mut start = 0;
+fn shadow(entries: &mut [Entry], options: &CatalogueOptions) {
     for same in entries.chunk_by_mut(|a, b| a.skill.id.command == b.skill.id.command) {
-        let range = start..start + same.len();
-        start = range.end;
         let Some((winner, losers)) = same.split_first_mut() else { continue };
-        by_name.insert(winner.skill.id.command.to_string(), range);
         for loser in losers.iter_mut().filter(|loser| loser.state.competes()) {
             let reason = reason(winner, loser, options);
             loser.state = State::Shadowed { by: winner.qualified_name.clone(), reason };
         }
     }
-    by_name
 }
 
 fn reason(winner: &Entry, loser: &Entry, options: &CatalogueOptions) -> ShadowReason {

@@ -1,20 +1,25 @@
 use crate::requires::Unmet;
 use skillgate_core::{Guarded, Skill, Source};
 use std::fmt;
+use std::sync::Arc;
 
 /// One skill of the catalogue, whether or not its name leads to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
-    pub(crate) skill: Skill,
+    pub(crate) skill: Arc<Skill>,
     pub(crate) qualified_name: String,
     pub(crate) state: State,
     pub(crate) unmet: Option<Unmet>,
+    /// How many directories deep in the project it was found, when that was after the others.
+    pub(crate) nested: Option<usize>,
+    /// Whether it is called by its qualified name alone, though nothing hides it.
+    pub(crate) in_full: bool,
 }
 
 impl Entry {
     /// The skill.
     #[must_use]
-    pub fn skill(&self) -> &Skill {
+    pub fn skill(&self) -> &Arc<Skill> {
         &self.skill
     }
 
@@ -23,6 +28,17 @@ impl Entry {
     #[must_use]
     pub fn qualified_name(&self) -> &str {
         &self.qualified_name
+    }
+
+    /// The name that users and models call it by: its command's, unless that leads to another skill and both can be used.
+    #[must_use]
+    pub fn called(&self) -> &str {
+        if self.in_full { &self.qualified_name } else { self.skill.id.command.as_str() }
+    }
+
+    /// Whether the bare name leads to it.
+    pub(crate) fn holds_name(&self) -> bool {
+        self.state.competes() && !self.in_full && !matches!(self.state, State::Shadowed { .. })
     }
 
     /// What became of it.

@@ -49,14 +49,14 @@ impl Catalogue {
             return Ok(Explained { winner, because: None, losers });
         }
         let named = self.named(bare);
-        let winner = named.first().filter(|entry| entry.state.competes());
+        let winner = named.first().map(AsRef::as_ref).filter(|entry: &&Entry| entry.state.competes());
         let others = &named[usize::from(winner.is_some())..];
         let because = others.iter().find_map(|entry| match &entry.state {
             State::Shadowed { reason, .. } => Some(*reason),
             _ => None,
         });
         let of_plugins = of_plugins(self.entries(), bare).map(|index| Loser::OfPlugin(&self.entries()[index]));
-        let losers = others.iter().map(Loser::Skill).chain(of_plugins).chain(unreadable).collect();
+        let losers = others.iter().map(|entry| Loser::Skill(entry)).chain(of_plugins).chain(unreadable).collect();
         Ok(Explained { winner, because, losers })
     }
 }

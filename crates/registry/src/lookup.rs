@@ -1,7 +1,7 @@
+use crate::catalogue::{named, qualified};
 use crate::{Catalogue, Entry};
 use skillgate_core::{LoadFailure, nearest};
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::borrow::Borrow;
 
 /// What a name means.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ impl Catalogue {
     pub fn lookup(&self, name: &str) -> Lookup<'_> {
         let name = name.trim();
         let name = name.strip_prefix('/').unwrap_or(name);
-        if let Some(index) = leads_to(self.entries(), &self.by_qualified_name, &self.by_name, name) {
+        if let Some(index) = leads_to(self.entries(), name) {
             return Lookup::Found(&self.entries()[index]);
         }
         let is_named = |failure: &&LoadFailure| {
@@ -50,13 +50,8 @@ impl Catalogue {
 }
 
 /// The skill that a name without a slash leads to.
-pub(crate) fn leads_to(
-    entries: &[Entry],
-    by_qualified_name: &BTreeMap<String, usize>,
-    by_name: &BTreeMap<String, Range<usize>>,
-    name: &str,
-) -> Option<usize> {
-    let exact = by_qualified_name.get(name).copied().or_else(|| Some(by_name.get(name)?.start));
+pub(crate) fn leads_to<E: Borrow<Entry>>(entries: &[E], name: &str) -> Option<usize> {
+    let exact = qualified(entries, name).or_else(|| named(entries, name).next());
     exact.or_else(|| {
         let mut short = of_plugins(entries, name);
         short.next().filter(|_| short.next().is_none())
@@ -64,12 +59,12 @@ pub(crate) fn leads_to(
 }
 
 /// The skills of plugins whose own name, without the plugin's, is `name`.
-pub(crate) fn of_plugins<'e>(entries: &'e [Entry], name: &'e str) -> impl Iterator<Item = usize> + 'e {
+pub(crate) fn of_plugins<'e, E: Borrow<Entry>>(entries: &'e [E], name: &'e str) -> impl Iterator<Item = usize> + 'e {
     let is_short = move |entry: &Entry| {
         let command = entry.skill.id.command.as_str();
         let plugin = entry.skill.plugin.as_ref().map(|plugin| plugin.name.as_str());
         let short = plugin.and_then(|plugin| command.strip_prefix(plugin)?.strip_prefix(':'));
         short == Some(name) && entry.state.competes()
     };
-    entries.iter().enumerate().filter(move |(_, entry)| is_short(entry)).map(|(index, _)| index)
+    entries.iter().enumerate().filter(move |(_, entry)| is_short((*entry).borrow())).map(|(index, _)| index)
 }

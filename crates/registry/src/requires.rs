@@ -1,12 +1,12 @@
 //! What a skill requires, and whether it is there.
 
 use crate::CatalogueOptions;
+use crate::catalogue::named;
 use crate::entry::{Entry, State};
 use crate::lookup::leads_to;
 use skillgate_core::{Skill, Source, Version};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 
 /// The first thing a skill requires and does not have.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,18 +60,10 @@ pub(crate) fn unmet_by_itself(skill: &Skill, options: &CatalogueOptions) -> Opti
 }
 
 /// Makes those unavailable that require a skill that is not there, or themselves.
-pub(crate) fn resolve(
-    entries: &mut [Entry],
-    by_qualified_name: &BTreeMap<String, usize>,
-    by_name: &BTreeMap<String, Range<usize>>,
-    trusted_project: bool,
-) {
+pub(crate) fn resolve(entries: &mut [Entry], trusted_project: bool) {
     // What a project holds that is not trusted changes nothing for anybody, not even a reason.
     let counts = |index: &usize| trusted_project || entries[*index].skill.id.source != Source::Project;
-    let target = |name: &str| {
-        let found = leads_to(entries, by_qualified_name, by_name, name).filter(counts);
-        found.or_else(|| by_name.get(name)?.clone().find(counts))
-    };
+    let target = |name: &str| leads_to(entries, name).filter(counts).or_else(|| named(entries, name).find(counts));
     let required = |entry: &Entry| -> Vec<(String, Option<usize>)> {
         let Some(requires) = &entry.skill.frontmatter.requires else { return Vec::new() };
         requires.skills.iter().map(|field| (field.value.clone(), target(&field.value))).collect()

@@ -70,7 +70,7 @@ impl SkillSearch {
         self.index.insert(
             entry.qualified_name().to_owned(),
             &Document {
-                name: skill.id.command.as_str(),
+                name: entry.called(),
                 description: skill.description.as_deref().unwrap_or_default(),
                 when_to_use: skill.frontmatter.when_to_use.as_ref().map_or("", |field| field.value.as_str()),
                 allowed_tools: &tools,

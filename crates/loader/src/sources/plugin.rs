@@ -72,6 +72,7 @@ impl Search<'_> {
     /// What is installed below the user's configuration.
     fn installed(&mut self, config: &Path) {
         let plugins = config.join("plugins");
+        self.found.deciding.extend([config.join("settings.json"), plugins.clone(), plugins.join("marketplaces")]);
         let Ok(dir) = Dir::open_ambient_dir(&plugins, ambient_authority()) else { return };
         let switches = self.switches(config);
         for name in names(&dir) {
@@ -170,6 +171,7 @@ impl Search<'_> {
                 continue;
             }
             seen.push(root.clone());
+            self.found.deciding.push(root.join(MANIFEST));
             if seen.len() > MAX_PLUGINS {
                 let message = format!("at most {MAX_PLUGINS} plugins are read");
                 return self.report(root, Diagnostic::new(Code::LimitExceeded, message));

@@ -113,3 +113,19 @@ fn a_very_deep_path_is_looked_at_to_a_bound() {
     let tree = Tree::new(SKILLS);
     assert_eq!(found(&tree, &[&"deep/".repeat(100_000)]), Vec::<String>::new());
 }
+
+#[test]
+fn a_whole_project_is_walked_to_a_bound() {
+    let tree = Tree::new(&format!("{SKILLS}=== p/.gitignore\nz/\n=== p/node_modules/x/.claude/skills/n/SKILL.md\n"));
+    let all = nested(&tree, "p").walk_ambient(100);
+    assert_eq!(roots(&tree, &all), ["p/a/b/.claude/skills", "p/a/.claude/skills"]);
+    assert!(all.diagnostics.is_empty());
+    let mut bounded = nested(&tree, "p");
+    let few = bounded.walk_ambient(1);
+    assert_eq!((roots(&tree, &few), few.diagnostics.len()), (vec!["p/a/.claude/skills".to_owned()], 1));
+    assert_eq!(
+        roots(&tree, &bounded.touch_ambient(["a/b/x"])),
+        ["p/a/b/.claude/skills"],
+        "the rest can still be found"
+    );
+}

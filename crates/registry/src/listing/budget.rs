@@ -15,9 +15,12 @@ pub(super) struct Fit {
 }
 
 /// Gives each skill its room.
-pub(super) fn fit(items: &[Item], budget: usize, form: ListingForm) -> Fit {
+pub(super) fn fit(items: &[Item<'_>], budget: usize, form: ListingForm) -> Fit {
     let done =
         |rooms: Vec<usize>, is_cut| Fit { rooms: rooms.into_iter().map(Some).collect(), is_cut, names_the_rest: false };
+    if cost(items, &vec![0; items.len()], form) > budget {
+        return names(items, budget, form);
+    }
     let whole = vec![MAX_DESCRIPTION_CHARS; items.len()];
     if cost(items, &whole, form) <= budget {
         return done(whole, false);
@@ -33,12 +36,12 @@ pub(super) fn fit(items: &[Item], budget: usize, form: ListingForm) -> Fit {
     names(items, budget, form)
 }
 
-fn cost(items: &[Item], rooms: &[usize], form: ListingForm) -> usize {
+fn cost(items: &[Item<'_>], rooms: &[usize], form: ListingForm) -> usize {
     items.iter().zip(rooms).map(|(item, room)| item.cost(*room, form)).sum()
 }
 
 /// Rooms with which all names fit: what is `kept` whole, the others sharing the rest; `None` when there are none.
-fn share(items: &[Item], kept: &[bool], budget: usize, form: ListingForm) -> Option<Vec<usize>> {
+fn share(items: &[Item<'_>], kept: &[bool], budget: usize, form: ListingForm) -> Option<Vec<usize>> {
     // By use, then by name from the end, so that ties lose in a fixed order.
     let mut order: Vec<usize> = (0..items.len()).filter(|index| !kept[*index]).collect();
     order.sort_by_key(|index| (items[*index].used, Reverse(*index)));
@@ -71,7 +74,7 @@ fn first(low: usize, high: usize, holds: impl Fn(usize) -> bool) -> Option<usize
 }
 
 /// As many names as fit, the pinned and the most used first, with room for how many are left.
-fn names(items: &[Item], budget: usize, form: ListingForm) -> Fit {
+fn names(items: &[Item<'_>], budget: usize, form: ListingForm) -> Fit {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|index| (Reverse(items[*index].pinned), Reverse(items[*index].used), *index));
     let more = rest(form, items.len()).chars().count();

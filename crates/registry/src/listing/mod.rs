@@ -134,7 +134,7 @@ impl Cut {
 }
 
 /// What a model is told.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
     /// The text, of at most as many characters as the budget has; empty when no skill is offered.
     pub text: String,
@@ -157,7 +157,7 @@ impl Catalogue {
             Some(only) => only.iter().any(|pattern| matches(pattern, entry)),
             None => true,
         };
-        let items: Vec<Item> = self.offered_to_model().filter(wanted).map(|entry| item(entry, options)).collect();
+        let items: Vec<Item<'_>> = self.offered_to_model().filter(wanted).map(|entry| item(entry, options)).collect();
         let fit = fit(&items, options.budget_chars, options.form);
         write(&items, &fit, options.form)
     }
@@ -167,20 +167,16 @@ fn matches(pattern: &NamePattern, entry: &Entry) -> bool {
     pattern.matches(entry.skill().id.command.as_str()) || pattern.matches(entry.qualified_name())
 }
 
-fn item(entry: &Entry, options: &ListingOptions) -> Item {
+fn item<'e>(entry: &'e Entry, options: &ListingOptions) -> Item<'e> {
     let skill = entry.skill();
-    let pinned = skill.id.source == Source::Bundled || options.pinned.iter().any(|pattern| matches(pattern, entry));
     let when = skill.frontmatter.when_to_use.as_ref().map(|field| field.value.as_str());
-    Item {
-        name: skill.id.command.to_string(),
-        qualified_name: entry.qualified_name().to_owned(),
-        description: entry::described(skill.description.as_deref(), when),
-        pinned,
-        used: options.used.get(entry.qualified_name()).copied().unwrap_or_default(),
-    }
+    let mut item = Item::new([entry.called(), entry.qualified_name()], skill.description.as_deref(), when);
+    item.pinned = skill.id.source == Source::Bundled || options.pinned.iter().any(|pattern| matches(pattern, entry));
+    item.used = options.used.get(entry.qualified_name()).copied().unwrap_or_default();
+    item
 }
 
-fn write(items: &[Item], fit: &Fit, form: ListingForm) -> Listing {
+fn write(items: &[Item<'_>], fit: &Fit, form: ListingForm) -> Listing {
     let mut text = String::new();
     let mut cut = Cut::default();
     let (mut entries, mut deferred) = (Vec::new(), Vec::new());
@@ -204,13 +200,13 @@ fn write(items: &[Item], fit: &Fit, form: ListingForm) -> Listing {
             Level::Name => cut.name_only += 1,
             Level::Deferred => cut.deferred += 1,
         }
-        let left = item.description.chars().count() - shown.as_ref().map_or(0, |shown| shown.kept);
+        let left = item.chars() - shown.as_ref().map_or(0, |shown| shown.kept);
         cut.chars += left;
         cut.pinned += usize::from(item.pinned && level > Level::Full);
-        let listed = Listed { name: item.name.clone(), qualified_name: item.qualified_name.clone(), level };
+        let listed = Listed { name: item.name.to_owned(), qualified_name: item.qualified_name.to_owned(), level };
         match shown {
             Some(shown) => {
-                entry::append(&mut text, form, &item.name, &shown.text);
+                entry::append(&mut text, form, item.name, &shown.text);
                 entries.push(listed);
             }
             None => deferred.push(listed),
