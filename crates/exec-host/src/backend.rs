@@ -3,11 +3,10 @@ use crate::doctor::{DoctorReport, ProgramReport};
 use crate::examine::{Examined, ProgramFault, examine_ambient};
 use crate::hidden::hidden;
 use crate::plan::{self, PlanRequest, SeenDirectory};
-use crate::program::NativeProgram;
+use crate::program::{Bounds, NativeProgram};
 use crate::run::{self, HostOutcome};
 use crate::system::System;
 use crate::writeback::{ChangeObserver, Copies, WriteBackError};
-use skillgate_core::Limits;
 use skillgate_exec::{Backend, Bound, Exit, Job, RunError, Stop};
 use skillgate_policy::{Approved, PathRules, Provider, Sight};
 use skillgate_sandbox::{Helper, Identity, Plan, Stage, StageReport, Unavailable};
@@ -240,8 +239,9 @@ impl Backend for HostBackend {
         self.ensure_tested(helper, &plan).map_err(unavailable)?;
         // The grant may have been taken back meanwhile.
         let vector = approved.redeem()?;
+        let bounds = program.bounds(job.run.limits());
         let mut running = helper.start(&plan, run::has_input(&job.stdin)).map_err(unavailable)?;
-        let ran = run::drive(&mut running, &job)
+        let ran = run::drive(&mut running, &job, bounds.wall_ms)
             .map_err(|error| RunError::Host { doing: format!("running `{command}`"), reason: error.to_string() })?;
         let ended = matches!(ran.outcome, HostOutcome::Exited(_) | HostOutcome::Signalled(_));
         if let (true, Some(copies), Some(scratch)) = (ended, &copies, ran.scratch) {
@@ -250,7 +250,7 @@ impl Backend for HostBackend {
                 observer.changed(&vector, &changes);
             }
         }
-        conclude(ran.outcome, command, job.run.limits())
+        conclude(ran.outcome, command, bounds)
     }
 }
 
@@ -285,12 +285,12 @@ const SIGXCPU: i32 = 24;
 const SIGXFSZ: i32 = 25;
 const SIGSYS: i32 = 31;
 
-fn conclude(outcome: HostOutcome, command: String, limits: &Limits) -> Result<Exit, RunError> {
+fn conclude(outcome: HostOutcome, command: String, bounds: Bounds) -> Result<Exit, RunError> {
     let stopped = |command, bound| Err(RunError::Stopped { command, stop: Stop::Bound(bound) });
     match outcome {
         HostOutcome::Exited(code) => Ok(Exit { code }),
-        HostOutcome::Signalled(SIGXCPU) => stopped(command, Bound::WallTime(limits.wall_ms_injection)),
-        HostOutcome::Signalled(SIGXFSZ) => stopped(command, Bound::Written(limits.native_file_bytes)),
+        HostOutcome::Signalled(SIGXCPU) => stopped(command, Bound::WallTime(bounds.wall_ms)),
+        HostOutcome::Signalled(SIGXFSZ) => stopped(command, Bound::Written(bounds.file_bytes)),
         HostOutcome::Signalled(SIGSYS) => {
             Err(RunError::Fault { command, fault: "it made a system call of another architecture".to_owned() })
         }

@@ -83,6 +83,7 @@ pub(crate) fn plan(request: PlanRequest<'_>, examined: &Examined) -> Result<Plan
         return Err(PlanFault::Network(program.name().to_owned()));
     }
     let uid = request.system.users.pick(request.number);
+    let bounds = program.bounds(limits);
     let mut plan = Plan {
         user: RunUser { uid, gid: uid },
         private: vec!["/tmp".to_owned(), HOME.to_owned()],
@@ -90,14 +91,14 @@ pub(crate) fn plan(request: PlanRequest<'_>, examined: &Examined) -> Result<Plan
         links: Vec::new(),
         files: files(&request.seen),
         writable: Vec::new(),
-        scratch: ScratchLimits { bytes: limits.native_file_bytes, inodes: SCRATCH_INODES },
+        scratch: ScratchLimits { bytes: bounds.file_bytes, inodes: SCRATCH_INODES },
         directory: if request.seen.is_empty() { "/".to_owned() } else { request.directory.to_owned() },
         limits: ProcessLimits {
-            memory_bytes: program.own_memory_bytes().unwrap_or(limits.memory_bytes),
-            cpu_seconds: limits.wall_ms_injection.div_ceil(1000),
-            file_bytes: limits.native_file_bytes,
+            memory_bytes: bounds.memory_bytes,
+            cpu_seconds: bounds.wall_ms.div_ceil(1000),
+            file_bytes: bounds.file_bytes,
             open_files: u64::from(limits.open_files) + OPEN_FILES_BESIDE,
-            processes: program.own_processes().unwrap_or(limits.native_processes).into(),
+            processes: bounds.processes.into(),
             stack_bytes: STACK_BYTES,
         },
         action: Action::Run(Program {

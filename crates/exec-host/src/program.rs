@@ -1,4 +1,5 @@
-use skillgate_core::RelPath;
+use skillgate_core::{Limits, RelPath};
+use skillgate_policy::builtin_limits;
 
 /// A program of the machine that the host's policy names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +12,8 @@ pub struct NativeProgram {
     network: bool,
     memory_bytes: Option<u64>,
     processes: Option<u32>,
+    file_bytes: Option<u64>,
+    wall_ms: Option<u64>,
 }
 
 impl NativeProgram {
@@ -26,6 +29,8 @@ impl NativeProgram {
             network: false,
             memory_bytes: None,
             processes: None,
+            file_bytes: None,
+            wall_ms: None,
         }
     }
 
@@ -57,17 +62,34 @@ impl NativeProgram {
         self
     }
 
-    /// Memory of each of its processes, bytes; the run's bound unless set.
+    /// Address space of each of its processes, bytes; the run's `memory_bytes` unless set. It may be more than the built-in number
+    /// of that limit, because programs with a runtime of their own reserve much that they never use; not more than a lower number
+    /// that the host sets for every run.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: Option<u64>) -> Self {
         self.memory_bytes = bytes;
         self
     }
 
-    /// Its processes together; the run's bound unless set.
+    /// Its processes together; the run's bound where that is lower, or nothing is set.
     #[must_use]
     pub fn processes(mut self, count: Option<u32>) -> Self {
         self.processes = count;
+        self
+    }
+
+    /// Bytes that it may write, in one file and in all; the run's bound where that is lower, or nothing is set.
+    #[must_use]
+    pub fn file_bytes(mut self, bytes: Option<u64>) -> Self {
+        self.file_bytes = bytes;
+        self
+    }
+
+    /// How long each of its runs may last, milliseconds; what is left of the whole run's time where that is less, or nothing is
+    /// set.
+    #[must_use]
+    pub fn wall_ms(mut self, milliseconds: Option<u64>) -> Self {
+        self.wall_ms = milliseconds;
         self
     }
 
@@ -99,11 +121,25 @@ impl NativeProgram {
         self.network
     }
 
-    pub(crate) fn own_memory_bytes(&self) -> Option<u64> {
-        self.memory_bytes
+    /// The bounds of its runs, where those of every run are these.
+    pub(crate) fn bounds(&self, limits: &Limits) -> Bounds {
+        // Lower than the built-in number is only what the host wrote.
+        let most_memory =
+            if limits.memory_bytes < builtin_limits().memory_bytes { limits.memory_bytes } else { u64::MAX };
+        Bounds {
+            memory_bytes: self.memory_bytes.map_or(limits.memory_bytes, |own| own.min(most_memory)),
+            processes: self.processes.map_or(limits.native_processes, |own| own.min(limits.native_processes)),
+            file_bytes: self.file_bytes.map_or(limits.native_file_bytes, |own| own.min(limits.native_file_bytes)),
+            wall_ms: self.wall_ms.map_or(limits.wall_ms_injection, |own| own.min(limits.wall_ms_injection)),
+        }
     }
+}
 
-    pub(crate) fn own_processes(&self) -> Option<u32> {
-        self.processes
-    }
+/// The bounds of one program's runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) memory_bytes: u64,
+    pub(crate) processes: u32,
+    pub(crate) file_bytes: u64,
+    pub(crate) wall_ms: u64,
 }

@@ -40,8 +40,14 @@ pub(crate) struct Ran {
     pub(crate) scratch: Option<File>,
 }
 
-/// Passes streams on until the run is over.
-pub(crate) fn drive(running: &mut Running, job: &Job<'_>) -> io::Result<Ran> {
+/// Passes streams on until the run is over, for at most `wall_ms` milliseconds.
+pub(crate) fn drive(running: &mut Running, job: &Job<'_>, wall_ms: u64) -> io::Result<Ran> {
+    let until = Instant::now() + Duration::from_millis(wall_ms);
+    let left = || until.saturating_duration_since(Instant::now()).min(job.run.remaining());
+    let check = || match job.run.check() {
+        Ok(()) if left().is_zero() => Err(Stop::Bound(Bound::WallTime(wall_ms))),
+        checked => checked,
+    };
     if let Some(pipe) = running.input() {
         feed(job.stdin.clone(), pipe)?;
     }
@@ -51,7 +57,7 @@ pub(crate) fn drive(running: &mut Running, job: &Job<'_>) -> io::Result<Ran> {
     let mut killed: Option<Instant> = None;
     loop {
         if killed.is_none()
-            && let Err(stop) = job.run.check()
+            && let Err(stop) = check()
         {
             outcome = Some(HostOutcome::Stopped(stop));
             running.kill();
@@ -60,7 +66,7 @@ pub(crate) fn drive(running: &mut Running, job: &Job<'_>) -> io::Result<Ran> {
         if killed.is_some_and(|killed| killed.elapsed() > DRAIN) {
             break;
         }
-        match running.next(GLANCE.min(job.run.remaining()).max(Duration::from_millis(1)))? {
+        match running.next(GLANCE.min(left()).max(Duration::from_millis(1)))? {
             Event::Over => break,
             Event::Quiet => {}
             // What comes after the end was decided is not passed on.

@@ -15,6 +15,8 @@ pub(crate) const LENGTH_BYTES: usize = 4;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reply {
+    /// The process that watches over the run, which comes as a descriptor beside this.
+    Watcher,
     /// Every stage before the program was gone through; what each enforced, in order.
     Enforced(Vec<StageReport>),
     /// The run's private file system, which comes as a descriptor beside this.
@@ -23,7 +25,7 @@ pub enum Reply {
     Unavailable(Unavailable),
     /// The plan does not fit what a stage found. Nothing ran.
     Refused(Refused),
-    /// The program ended.
+    /// The program ended, and every process that it started. Nothing comes after this.
     Ended(Ending),
     /// What the self-test could reach; empty is good.
     Reached(Vec<String>),

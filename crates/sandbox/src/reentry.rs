@@ -10,7 +10,8 @@ pub fn init() {
     }
 }
 
-/// Reads a plan from standard input, confines this process by it, and runs its program. The `main` of the helper.
+/// Waits on standard input for runs, and starts a process for each, which reads its plan and confines itself by it. The `main` of
+/// the helper.
 pub fn run_main() -> ! {
     linux::run_main()
 }

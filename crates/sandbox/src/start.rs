@@ -5,22 +5,36 @@ use crate::stage::{Stage, Unavailable};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The helper's file name, beside the program that uses it.
 const HELPER_FILE: &str = "skillgate-sandbox";
 
 /// How the helper is started.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// Its process is started with the first run, and then stays for those that come after: each begins in a copy of it, which costs
+/// much less than to start it anew. Clones share it; with the last of them, and the last run, it is gone.
+#[derive(Clone, Debug)]
 pub struct Helper {
-    pub(crate) program: PathBuf,
+    program: PathBuf,
+    pub(crate) server: Arc<linux::Server>,
 }
+
+/// Two are equal when they start the same program.
+impl PartialEq for Helper {
+    fn eq(&self, other: &Self) -> bool {
+        self.program == other.program
+    }
+}
+
+impl Eq for Helper {}
 
 impl Helper {
     /// A helper binary at a known place.
     #[must_use]
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        Self { program: program.into(), server: Arc::default() }
     }
 
     /// The helper binary beside the running program.
@@ -31,7 +45,7 @@ impl Helper {
         let own = Self::this_program_ambient()?.program;
         let beside = own.with_file_name(format!("{HELPER_FILE}{}", std::env::consts::EXE_SUFFIX));
         if is_file(&beside) {
-            return Ok(Self { program: beside });
+            return Ok(Self::at(beside));
         }
         let reason = format!(
             "there is no `{HELPER_FILE}` beside `{}`; a program that embeds Skillgate calls `sandbox::init()` first in its main instead",
@@ -47,7 +61,7 @@ impl Helper {
     /// [`Unavailable`] when the system does not say where it is.
     pub fn this_program_ambient() -> Result<Self, Unavailable> {
         std::env::current_exe()
-            .map(|program| Self { program })
+            .map(Self::at)
             .map_err(|error| Unavailable::new(Stage::Helper, format!("where this program is cannot be told: {error}")))
     }
 
@@ -90,7 +104,7 @@ pub enum Event {
     Reply(Reply),
     /// Nothing happened for as long as was waited.
     Quiet,
-    /// The run is over: every process of it is gone and every byte was given out.
+    /// The run is over: every process that the program started is gone and every byte was given out.
     Over,
 }
 

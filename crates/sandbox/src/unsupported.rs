@@ -9,6 +9,10 @@ use std::time::Duration;
 
 const REASON: &str = "programs of the machine are confined on Linux only; the wasm commands work everywhere";
 
+/// The helper's process, which there is none of.
+#[derive(Debug, Default)]
+pub(crate) struct Server;
+
 /// A helper that was started, which there is none of.
 #[derive(Debug)]
 pub(crate) enum Started {}

@@ -143,3 +143,38 @@ fn a_path_is_quoted_for_git() {
         assert_eq!(quoted(path), value);
     }
 }
+
+/// The limits of the plan, as memory, processes, bytes of files and seconds, where the run's are as `run` says.
+fn limits_of(program: NativeProgram, run: impl FnOnce(&mut Limits)) -> (u64, u64, u64, u64) {
+    let mut limits = builtin_limits();
+    run(&mut limits);
+    let (system, environment) = (system(), []);
+    let request = PlanRequest {
+        system: &system,
+        program: &program,
+        vector: vec!["git".to_owned()],
+        directory: "/",
+        seen: Vec::new(),
+        writable: Vec::new(),
+        environment: &environment,
+        limits: &limits,
+        number: 0,
+    };
+    let plan = plan_for(request, "/usr/bin/git", PROGRAM).expect("a plan");
+    assert_eq!(plan.scratch.bytes, plan.limits.file_bytes);
+    (plan.limits.memory_bytes, plan.limits.processes, plan.limits.file_bytes, plan.limits.cpu_seconds)
+}
+
+#[test]
+fn a_programs_own_limits_hold_below_those_of_every_run() {
+    let unset = builtin_limits();
+    let lower = || git().memory_bytes(Some(1 << 20)).processes(Some(3)).file_bytes(Some(4096)).wall_ms(Some(1_500));
+    assert_eq!(limits_of(lower(), |_| {}), (1 << 20, 3, 4096, 2));
+    let higher =
+        || git().memory_bytes(Some(4 << 30)).processes(Some(1000)).file_bytes(Some(1 << 40)).wall_ms(Some(1 << 40));
+    let of_run = (u64::from(unset.native_processes), unset.native_file_bytes, 30);
+    // Address space is another thing than the memory of all guests, so that only a number somebody wrote is the most.
+    assert_eq!(limits_of(higher(), |_| {}), (4 << 30, of_run.0, of_run.1, of_run.2));
+    assert_eq!(limits_of(higher(), |limits| limits.memory_bytes = 1 << 27).0, 1 << 27);
+    assert_eq!(limits_of(git(), |_| {}), (unset.memory_bytes, of_run.0, of_run.1, of_run.2));
+}

@@ -52,6 +52,23 @@ tests_as_both! {
         assert!(matches!(ran.result, Err(RunError::Stopped { stop: Stop::Bound(Bound::WallTime(1_500)), .. })), "{ran:?}");
     }
 
+    fn a_programs_own_time_ends_it_before_the_runs() {
+        let project = project();
+        let host = Arc::new(backend([native("perl").wall_ms(Some(700)), native("sort").wall_ms(Some(700))]).build());
+        let ran = run(&host, project.path(), &["Bash"], "perl -e '1 while 1'");
+        assert!(matches!(ran.result, Err(RunError::Stopped { stop: Stop::Bound(Bound::WallTime(700)), .. })), "{ran:?}");
+        // Each of its runs has as much.
+        assert_eq!(run(&host, project.path(), &["Bash"], "sort -r a").stdout, "two\none\n");
+    }
+
+    fn a_program_has_the_memory_that_its_entry_gives_it() {
+        let project = project();
+        let line = "perl -e '$x = \"x\" x 400_000_000; print length $x'";
+        let run = |bytes| run(&Arc::new(backend([native("perl").memory_bytes(bytes)]).build()), project.path(), &["Bash"], line);
+        assert_ne!(run(None).status(), 0);
+        assert_eq!(run(Some(2 << 30)).stdout, "400000000");
+    }
+
     fn too_much_output_ends_the_run() {
         let project = project();
         let host = Arc::new(backend([native("perl")]).build());

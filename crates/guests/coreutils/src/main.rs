@@ -1,9 +1,12 @@
 //! The component `coreutils`: the uutils commands behind one entry that looks at the name it was called by.
 //!
 //! `commands.txt` lists what it offers; a build script makes the table from it. What a command prints and how it ends is
-//! uutils' own; `uname` and `pwd` are ours, because WASI has neither a system to ask nor the directories above a mount. Nothing
-//! here needs a network or a preopened directory.
+//! uutils' own. `uname`, `hostname`, `id`, `whoami` and `pwd` are ours, because WASI has neither a system nor users to ask, nor the
+//! directories above a mount; and `env`, which asks the host to run its command. Nothing here needs a network or a preopened
+//! directory.
 
+mod env;
+mod identity;
 mod pwd;
 mod uname;
 

@@ -22,5 +22,11 @@ pub enum Ended {
 /// nothing.
 #[must_use]
 pub fn run(vector: &[Vec<u8>], directory: Option<&[u8]>, reads: bool) -> Ended {
-    system::run(vector, directory, reads)
+    system::run(vector, directory, None, reads)
+}
+
+/// As [`run`], with an environment of its own and this command's input.
+#[must_use]
+pub fn run_in(environment: &[(String, String)], vector: &[Vec<u8>], directory: Option<&[u8]>) -> Ended {
+    system::run(vector, directory, Some(environment), true)
 }

@@ -1,9 +1,9 @@
-//! The host's end: it starts the helper, gives it the plan, and listens.
+//! The host's end of a run: it asks for it, gives it the plan, and listens.
 
+use super::connection::Connection;
 use super::control::send_all;
 use crate::message::{Reply, encode, take_frame};
 use crate::plan::Plan;
-use crate::reentry::HELPER_NAME;
 use crate::stage::{Stage, Unavailable};
 use crate::start::{Event, Helper, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,28 +12,35 @@ use rustix::net::{
     shutdown, socketpair,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Signal, pidfd_send_signal};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Bytes read at once.
 const PIECE: usize = 1 << 16;
 
-/// How long the helper has to end by itself.
+/// How long a run has to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A helper at work.
+/// A run of the helper.
 #[derive(Debug)]
 pub(crate) struct Started {
-    child: Child,
+    /// The process that was asked for the run stays for as long as it lasts.
+    _server: Arc<Connection>,
+    /// Until the run ended.
     control: Option<OwnedFd>,
+    /// The run's first process, as soon as it said who it is.
+    watcher: Option<OwnedFd>,
     heard: Vec<u8>,
-    stdout: Option<std::process::ChildStdout>,
-    stderr: Option<std::process::ChildStderr>,
+    /// Descriptors that came, and that no reply that was read is about.
+    given: VecDeque<OwnedFd>,
+    stdout: Option<File>,
+    stderr: Option<File>,
     input: Option<File>,
     scratch: Option<File>,
     /// The stream that was read last, so that one does not starve the other.
@@ -44,28 +51,25 @@ pub(crate) fn start(helper: &Helper, plan: &Plan, with_input: bool) -> Result<St
     let failed = |doing: &str, error: io::Error| Unavailable::new(Stage::Helper, format!("{doing}: {error}"));
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
         .map_err(|errno| failed("a socket for the helper", errno.into()))?;
-    let (reading, writing) = if with_input {
-        let (reading, writing) =
-            pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed("a pipe for the program", errno.into()))?;
-        (Some(reading), Some(File::from(writing)))
-    } else {
-        (None, None)
-    };
-    #[expect(clippy::disallowed_methods, reason = "starting the helper is what this crate is for")]
-    let mut command = Command::new(helper.program());
-    command.arg0(HELPER_NAME).env_clear().stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed("a pipe for the program", errno.into()));
+    let (reading, writing) =
+        if with_input { pipe().map(|(reading, writing)| (Some(reading), Some(writing)))? } else { (None, None) };
+    let (stdout, their_stdout) = pipe()?;
+    let (stderr, their_stderr) = pipe()?;
+    let server = helper
+        .server
+        .ask(helper.program(), [theirs.as_fd(), their_stdout.as_fd(), their_stderr.as_fd()])
         .map_err(|error| failed(&format!("starting the helper `{}`", helper.program().display()), error))?;
-    drop(command);
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    drop((theirs, their_stdout, their_stderr));
     let mut started = Started {
-        child,
+        _server: server,
         control: Some(ours),
+        watcher: None,
         heard: Vec::new(),
-        stdout,
-        stderr,
-        input: writing,
+        given: VecDeque::new(),
+        stdout: Some(stdout.into()),
+        stderr: Some(stderr.into()),
+        input: writing.map(File::from),
         scratch: None,
         last: Stream::Stderr,
     };
@@ -83,7 +87,7 @@ pub(crate) fn start(helper: &Helper, plan: &Plan, with_input: bool) -> Result<St
 
 impl Started {
     pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Event> {
-        if let Some(reply) = take_frame(&mut self.heard)? {
+        if let Some(reply) = self.take_reply()? {
             return Ok(Event::Reply(reply));
         }
         if self.control.is_none() && self.stdout.is_none() && self.stderr.is_none() {
@@ -144,7 +148,7 @@ impl Started {
         };
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                self.scratch = descriptors.last().map(File::from).or(self.scratch.take());
+                self.given.extend(descriptors);
             }
         }
         if count == 0 {
@@ -152,7 +156,27 @@ impl Started {
             return Ok(Event::Quiet);
         }
         self.heard.extend_from_slice(&piece[..count]);
-        Ok(take_frame::<Reply>(&mut self.heard)?.map_or(Event::Quiet, Event::Reply))
+        Ok(self.take_reply()?.map_or(Event::Quiet, Event::Reply))
+    }
+
+    /// The next reply that was heard whole and that is not about this end alone.
+    fn take_reply(&mut self) -> io::Result<Option<Reply>> {
+        while let Some(reply) = take_frame(&mut self.heard)? {
+            match reply {
+                Reply::Watcher => self.watcher = self.given.pop_front(),
+                Reply::Scratch => {
+                    self.scratch = self.given.pop_front().map(File::from);
+                    return Ok(Some(reply));
+                }
+                Reply::Ended(_) => {
+                    // What is left are the helper's own processes, which have nothing more to say.
+                    self.control = None;
+                    return Ok(Some(reply));
+                }
+                reply => return Ok(Some(reply)),
+            }
+        }
+        Ok(None)
     }
 
     fn read(&mut self, stream: Stream) -> io::Result<Event> {
@@ -198,8 +222,8 @@ impl Started {
         }
     }
 
-    /// Waits for the helper's end, and kills it when it does not come: it may still be at its first stages, with nothing to watch
-    /// over. A process 1 that it leaves behind sees that the socket is closed, or dies with it.
+    /// Waits for the run's end, and kills its first process when it does not come: it may still be at its first stages, with
+    /// nothing to watch over. A process 1 that it leaves behind sees that the socket is closed, or dies with it.
     pub(crate) fn reap(&mut self) {
         let until = Instant::now() + GRACE;
         while self.control.is_some() {
@@ -210,10 +234,13 @@ impl Started {
                 Ok(_) | Err(_) => break,
             }
         }
-        if self.control.take().is_some() {
-            let _may_be_gone = self.child.kill();
+        if self.control.take().is_some()
+            && let Some(watcher) = &self.watcher
+            && pidfd_send_signal(watcher, Signal::KILL).is_ok()
+        {
+            let grace = Timespec { tv_sec: 0, tv_nsec: i64::from(GRACE.subsec_nanos()) };
+            let _may_be_stuck_in_the_kernel = poll(&mut [PollFd::new(watcher, PollFlags::IN)], Some(&grace));
         }
-        let _has_no_other_parent = self.child.wait();
     }
 
     /// Takes what the program wrote out of the way.

@@ -11,8 +11,8 @@ use crate::message::{Ending, Reply};
 use crate::plan::{Action, Plan};
 use crate::stage::{Stage, StageReport};
 use rustix::fs::{CWD, Mode, OFlags};
-use rustix::io::retry_on_intr;
-use rustix::process::{Signal, WaitOptions, set_parent_process_death_signal, wait};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, wait};
 use std::os::fd::{AsFd as _, OwnedFd};
 
 pub(super) fn run(
@@ -85,29 +85,48 @@ fn session(plan: &Plan, input: Option<OwnedFd>) -> Result<String, Failure> {
 fn begin(control: &Control, plan: &Plan, reports: Vec<StageReport>) -> Result<Option<Ending>, Failure> {
     injected(plan, Stage::Program)?;
     control.tell(&Reply::Enforced(reports));
-    let child = match sys::fork().or_cannot(Stage::Program, "starting the program's process")? {
-        Forked::Parent(child) => child,
-        Forked::Child => {
-            match &plan.action {
-                Action::Run(action) => control.tell(&program::execute(action).into_reply()),
-                Action::SelfTest(test) => control.tell(&Reply::Reached(canary::reach(plan, test))),
-            }
-            sys::exit_now(0)
-        }
-    };
-    // The program's streams end when it and its children have closed them, not when this process ends.
-    loop {
+    let child = start(control, plan).or_cannot(Stage::Program, "starting the program's process")?;
+    sys::close_outputs();
+    let ending = loop {
         match retry_on_intr(|| wait(WaitOptions::empty())) {
             Ok(Some((pid, status))) if pid == child => {
                 if let Some(signal) = status.terminating_signal() {
-                    return Ok(Some(Ending::Signalled(signal)));
+                    break Ending::Signalled(signal);
                 }
                 if let Some(code) = status.exit_status() {
-                    return Ok(Some(Ending::Exited(u8::try_from(code & 0xff).unwrap_or(u8::MAX))));
+                    break Ending::Exited(u8::try_from(code & 0xff).unwrap_or(u8::MAX));
                 }
             }
             Ok(_) => {}
             Err(errno) => return Err(Failure::cannot(Stage::Program, "waiting for the program", errno)),
         }
+    };
+    end_all()?;
+    Ok(Some(ending))
+}
+
+fn start(control: &Control, plan: &Plan) -> Result<Pid, Errno> {
+    match &plan.action {
+        Action::Run(action) => sys::start_executing(&mut || control.tell(&program::execute(action).into_reply())),
+        Action::SelfTest(test) => match sys::fork()? {
+            Forked::Parent(child) => Ok(child),
+            Forked::Child => {
+                control.tell(&Reply::Reached(canary::reach(plan, test)));
+                sys::exit_now(0)
+            }
+        },
+    }
+}
+
+/// Ends every other process of the namespace. The kernel would do it when this one ends, but the host need not wait for that.
+fn end_all() -> Result<(), Failure> {
+    loop {
+        match sys::kill_everything() {
+            Ok(()) => {}
+            Err(Errno::SRCH) => return Ok(()),
+            Err(errno) => return Err(Failure::cannot(Stage::Program, "ending what the program started", errno)),
+        }
+        // Until there is none left, not even one that a process started while it was killed.
+        while retry_on_intr(|| wait(WaitOptions::empty())).is_ok() {}
     }
 }

@@ -30,8 +30,13 @@ pub(super) fn apply(plan: &Plan) -> Result<String, Failure> {
             .or_cannot(Stage::Limits, format!("limiting {resource:?} to {number}"))?;
     }
     Ok(format!(
-        "{} bytes of address space for each of {} processes, {} s of processor time, files of {} bytes, {} descriptors; \
-         no cgroup, so no bound on the memory of all together",
-        limits.memory_bytes, limits.processes, limits.cpu_seconds, limits.file_bytes, limits.open_files
+        "{} bytes of address space for each of {} processes, so {} for all together (no cgroup, so no lower bound), {} s of \
+         processor time, files of {} bytes, {} descriptors",
+        limits.memory_bytes,
+        limits.processes,
+        limits.memory_bytes.saturating_mul(limits.processes),
+        limits.cpu_seconds,
+        limits.file_bytes,
+        limits.open_files
     ))
 }

@@ -1,6 +1,7 @@
 //! The helper's stages, and the host's end of it.
 
 mod canary;
+mod connection;
 mod control;
 mod failure;
 mod host;
@@ -17,10 +18,12 @@ mod program;
 mod root;
 mod scratch;
 mod seccomp;
+mod server;
 mod sources;
 #[expect(unsafe_code, reason = "system calls that no safe interface offers; each block says why it is sound")]
 mod sys;
 mod user;
 
+pub(crate) use connection::Server;
 pub(crate) use host::{Started, start};
-pub(crate) use outer::run_main;
+pub(crate) use server::run_main;

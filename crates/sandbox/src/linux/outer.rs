@@ -1,36 +1,24 @@
-//! The helper's first process: everything up to the new namespaces, then it watches over process 1 in them.
+//! A run's first process: everything up to the new namespaces, then it watches over process 1 in them.
 
-use super::control::{CONTROL, Control};
+use super::control::Control;
 use super::failure::{Failure, OrCannot as _};
 use super::sys::{self, Forked};
 use super::{init, namespaces, sources, user};
 use crate::fault::injected;
+use crate::message::Reply;
 use crate::plan::Plan;
 use crate::stage::{Stage, StageReport, Unavailable};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, waitpid};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 
-/// The helper's own status when it has nobody to talk to.
-const STATUS_NO_HOST: i32 = 71;
-
-pub(crate) fn run_main() -> ! {
-    let status = match control() {
-        Ok(control) => run(&control),
-        Err(_) => STATUS_NO_HOST,
-    };
-    sys::exit_now(status)
-}
-
-/// The control socket, taken from standard input; every other descriptor but the two outputs is closed.
-fn control() -> Result<Control, rustix::io::Errno> {
-    let socket = sys::move_to(rustix::stdio::stdin(), CONTROL)?;
-    sys::close_from(CONTROL.unsigned_abs() + 1)?;
-    Ok(Control::new(socket))
-}
-
-fn run(control: &Control) -> i32 {
+/// Goes through the run that the control socket is about.
+pub(super) fn run(control: &Control) -> i32 {
+    // So that the host can end this process too, whatever it waits for.
+    if let Ok(own) = pidfd_open(rustix::process::getpid(), PidfdFlags::empty()) {
+        let _host_may_be_gone = control.give(&Reply::Watcher, own.as_fd());
+    }
     let (plan, input) = match control.read_plan() {
         Ok(read) => read,
         Err(error) => {
@@ -80,6 +68,8 @@ fn start(control: &Control, plan: &Plan, input: Option<OwnedFd>) -> Result<Pid, 
 
 /// Waits until process 1 is gone, or kills it when the host goes away. With it, all of its namespace dies.
 fn watch(control: &Control, child: Pid) {
+    // The streams are the program's from here on: their ends are seen when nobody has them any more.
+    sys::close_outputs();
     match pidfd_open(child, PidfdFlags::empty()) {
         Ok(process) => loop {
             let mut set =

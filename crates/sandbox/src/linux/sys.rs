@@ -32,10 +32,48 @@ pub(super) fn fork() -> Result<Forked, Errno> {
     }
 }
 
+/// The stack of a process that executes something at once.
+const EXECUTING_STACK: usize = 1 << 16;
+
+/// Starts a process that executes something, or ends. It works in the memory of this one, which waits until then: a copy of
+/// the memory would be thrown away at once.
+pub(super) fn start_executing(execute: &mut dyn FnMut()) -> Result<Pid, Errno> {
+    extern "C" fn begin(execute: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the pointer is to the reference below, which outlives this call, because the process that owns it waits.
+        let execute = unsafe { &mut *execute.cast::<&mut dyn FnMut()>() };
+        execute();
+        exit_now(0)
+    }
+    let mut execute = execute;
+    let mut stack = vec![0_u128; EXECUTING_STACK / size_of::<u128>()];
+    // SAFETY: `stack` is aligned for a stack, which grows down from its end, and outlives its use: with CLONE_VFORK this process
+    // goes on only when the other has executed something or has ended. There is no other thread. Until then the two are never at
+    // work at once, so the borrow of `execute` is used by one of them at a time; `begin` does not return, and a panic in it
+    // aborts.
+    let child = unsafe {
+        libc::clone(
+            begin,
+            stack.as_mut_ptr_range().end.cast(),
+            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+            (&raw mut execute).cast(),
+        )
+    };
+    Pid::from_raw(child).filter(|_| child > 0).ok_or_else(last)
+}
+
 /// Ends the process without running anything else of it.
 pub(super) fn exit_now(status: i32) -> ! {
     // SAFETY: takes no pointer and does not return.
     unsafe { libc::_exit(status) }
+}
+
+/// Kills every process that this one may kill and that is not this one. For process 1 of a namespace only.
+pub(super) fn kill_everything() -> Result<(), Errno> {
+    if std::process::id() != 1 {
+        return Err(Errno::PERM);
+    }
+    // SAFETY: takes no pointer. Seen from process 1 of a namespace, every process is one of that namespace.
+    check(unsafe { libc::kill(-1, libc::SIGKILL) }.into()).map(drop)
 }
 
 /// Leaves the namespaces of these `CLONE_NEW…` flags for new ones.
@@ -47,8 +85,8 @@ pub(super) fn unshare(flags: libc::c_int) -> Result<(), Errno> {
 
 /// Makes `fd` the descriptor `to`, closed on execution; what was there is closed. Nothing may own `to`.
 pub(super) fn move_to(fd: BorrowedFd<'_>, to: RawFd) -> Result<OwnedFd, Errno> {
-    // SAFETY: takes no pointer. The callers name descriptors that no object of this process owns: the helper has just started
-    // and opened nothing but through `fd`.
+    // SAFETY: takes no pointer. The callers name a descriptor that no object of this process owns: it has just started and opened
+    // nothing but through `fd`, or has given up what was there.
     check(unsafe { libc::dup3(fd.as_raw_fd(), to, libc::O_CLOEXEC) }.into())?;
     // SAFETY: `to` is open, as dup3 succeeded, and is owned by nobody else.
     Ok(unsafe { OwnedFd::from_raw_fd(to) })
@@ -56,8 +94,23 @@ pub(super) fn move_to(fd: BorrowedFd<'_>, to: RawFd) -> Result<OwnedFd, Errno> {
 
 /// Closes every descriptor from `first` on. No object may own any of them.
 pub(super) fn close_from(first: libc::c_uint) -> Result<(), Errno> {
-    // SAFETY: takes no pointer. Called right after the helper's start, when the only owned descriptor lies below `first`.
+    // SAFETY: takes no pointer. Called right after a process's start, when the only owned descriptor lies below `first`.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) }).map(drop)
+}
+
+/// Closes standard output and standard error, which no object owns.
+pub(super) fn close_outputs() {
+    for descriptor in [libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+        // SAFETY: takes no pointer. Nothing in the helper prints, and what is opened in their place is owned as anything else.
+        unsafe { libc::close(descriptor) };
+    }
+}
+
+/// Whether children that end are forgotten at once, or wait until somebody asks for their status.
+pub(super) fn forget_children(forget: bool) {
+    let action = if forget { libc::SIG_IGN } else { libc::SIG_DFL };
+    // SAFETY: both are no functions of ours, and the signal is a valid one.
+    unsafe { libc::signal(libc::SIGCHLD, action) };
 }
 
 /// Marks every descriptor from `first` on as closed on execution.

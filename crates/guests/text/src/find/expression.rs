@@ -3,10 +3,11 @@
 use super::exec::{Batches, Exec};
 use super::format::Format;
 use super::listing::{self, Widths};
+use super::path_expression::PathExpression;
 use super::permissions::Permissions;
 use super::time::{Age, Stamp};
 use crate::glob;
-use crate::output::Output;
+use crate::output::{Output, reason};
 use guest_files::{Kind, Moment, Status, group_name, user_name};
 
 /// A node of the expression.
@@ -30,6 +31,10 @@ pub(super) enum Expression {
         pattern: Vec<u8>,
         fold_case: bool,
     },
+    /// `-regex`: the whole path.
+    Matches(PathExpression),
+    Readable,
+    Executable,
     Kind(Vec<Kind>),
     /// `-xtype`: of what a link leads to, or of the link where links are followed.
     OtherKind(Vec<Kind>),
@@ -56,6 +61,7 @@ pub(super) enum Expression {
     Printf(Format),
     List,
     Exec(Exec),
+    Delete,
     Prune,
     Quit,
 }
@@ -103,6 +109,9 @@ pub(super) trait File: std::fmt::Debug {
     /// The kind when links are followed where they else are not, and the other way round.
     fn other_kind(&self) -> Option<Kind>;
     fn is_empty_directory(&self) -> bool;
+    fn is_readable(&self) -> bool;
+    /// Removes it; a directory has to be empty, and the one that the search stands in stays.
+    fn delete(&self) -> std::io::Result<()>;
     fn link_target(&self) -> Option<Vec<u8>>;
 }
 
@@ -114,6 +123,8 @@ pub(super) struct Effects {
     pub(super) widths: Widths,
     pub(super) prune: bool,
     pub(super) quit: bool,
+    /// Something could not be deleted.
+    pub(super) failed: bool,
 }
 
 impl Expression {
@@ -129,6 +140,7 @@ impl Expression {
             | Expression::Printf(_)
             | Expression::List
             | Expression::Exec(_)
+            | Expression::Delete
             | Expression::Quit => true,
             _ => false,
         }
@@ -157,6 +169,9 @@ impl Expression {
                 let target = visit.file.link_target();
                 target.is_some_and(|target| glob::matches(pattern, &target, *fold_case))
             }
+            Expression::Matches(expression) => expression.matches(visit.path),
+            Expression::Readable => visit.file.is_readable(),
+            Expression::Executable => status(&|status| status.mode & 0o111 != 0),
             Expression::Kind(kinds) => visit.kind.is_some_and(|kind| kinds.contains(&kind)),
             Expression::OtherKind(kinds) => visit.file.other_kind().is_some_and(|kind| kinds.contains(&kind)),
             Expression::Size { count, unit } => status(&|status| count.holds(status.size.div_ceil(*unit))),
@@ -196,6 +211,15 @@ impl Expression {
                 true
             }
             Expression::Exec(exec) => exec.evaluate(visit.path, effects),
+            Expression::Delete => match visit.file.delete() {
+                Ok(()) => true,
+                Err(error) => {
+                    effects.output.flush();
+                    eprintln!("find: cannot delete ‘{}’: {}", String::from_utf8_lossy(visit.path), reason(&error));
+                    effects.failed = true;
+                    false
+                }
+            },
             Expression::Prune => {
                 effects.prune = true;
                 true

@@ -1,11 +1,12 @@
-//! `find`, as GNU findutils 4.9 answers without a terminal. What would change a file is refused by its name; what runs a command
-//! asks the host for it, which decides it as a command of its own.
+//! `find`, as GNU findutils 4.9 answers without a terminal. What writes a file is refused by its name; what deletes one is let by the
+//! host or ends the run; what runs a command asks the host for it, which decides it as a command of its own.
 
 mod exec;
 mod expression;
 mod format;
 mod listing;
 mod parse;
+mod path_expression;
 mod permissions;
 mod time;
 mod walk;
@@ -49,7 +50,8 @@ pub(crate) fn main(_: &str, arguments: Vec<Vec<u8>>) -> i32 {
         Ok(mut request) => {
             let batches = std::mem::take(&mut request.batches);
             let widths = Widths::default();
-            let mut effects = Effects { output: Output::new(), batches, widths, prune: false, quit: false };
+            let mut effects =
+                Effects { output: Output::new(), batches, widths, prune: false, quit: false, failed: false };
             let status = walk::search(&request, &mut effects);
             effects.output.flush();
             status

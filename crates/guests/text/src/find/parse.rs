@@ -3,10 +3,12 @@
 use super::exec::{Batches, Exec};
 use super::expression::{Expression, Number};
 use super::format::Format;
+use super::path_expression::{PathExpression, Syntax};
 use super::permissions::Permissions;
 use super::time::{self, Age, Stamp};
 use super::{Links, Request, Settings};
 use crate::output::{path, reason};
+use crate::posix::ExpressionError;
 use guest_files::{Kind, Moment, Status, civil};
 
 /// Why a command line is not taken.
@@ -20,6 +22,8 @@ pub(super) enum Refusal {
 
 type Parsed<T> = Result<T, Refusal>;
 
+/// Seconds of a day.
+const DAY: i64 = 86_400;
 /// Parentheses and `!` inside each other that are still read.
 const MAX_NESTING: usize = 256;
 
@@ -59,7 +63,10 @@ pub(super) fn parse(arguments: &[Vec<u8>]) -> Parsed<Request> {
         roots.push(b".".to_vec());
     }
     let batches = Batches::default();
-    let mut parser = Parser { words: &arguments[at..], at: 0, settings, batches, now: civil::now(), nesting: 0 };
+    let now = civil::now();
+    let words = &arguments[at..];
+    let syntax = Syntax::default();
+    let mut parser = Parser { words, at: 0, settings, batches, now, origin: now, syntax, nesting: 0 };
     let mut expression = if parser.words.is_empty() { Expression::Always(true) } else { parser.comma()? };
     if let Some(word) = parser.words.get(parser.at) {
         return match word.as_slice() {
@@ -84,6 +91,10 @@ struct Parser<'w> {
     settings: Settings,
     batches: Batches,
     now: Moment,
+    /// From when ages are counted.
+    origin: Moment,
+    /// How `-regex` reads its pattern.
+    syntax: Syntax,
     nesting: usize,
 }
 
@@ -200,6 +211,32 @@ impl<'w> Parser<'w> {
             b"-path" | b"-wholename" | b"-ipath" | b"-iwholename" => {
                 Expression::Path { pattern: self.value(word)?.to_vec(), fold_case }
             }
+            b"-regex" | b"-iregex" => {
+                let pattern = text(self.value(word)?);
+                let matched = PathExpression::new(&pattern, self.syntax, word == b"-iregex");
+                Expression::Matches(matched.map_err(|error| match error {
+                    ExpressionError::Wrong(message) => {
+                        Refusal::Wrong(format!("failed to compile regular expression '{pattern}': {message}"))
+                    }
+                    ExpressionError::Unsupported(what) => Refusal::Unsupported(format!("{}: {what}", text(word))),
+                })?)
+            }
+            b"-regextype" => {
+                let name = text(self.value(word)?);
+                self.syntax = Syntax::named(&name).ok_or_else(|| Refusal::Unsupported(format!("-regextype {name}")))?;
+                Expression::Always(true)
+            }
+            b"-readable" => Expression::Readable,
+            b"-executable" => Expression::Executable,
+            b"-daystart" => {
+                // The end of today, from which days are counted back.
+                self.origin = (self.now.0.div_euclid(DAY) * DAY + DAY, 0);
+                Expression::Always(true)
+            }
+            b"-delete" => {
+                self.settings.depth_first = true;
+                Expression::Delete
+            }
             b"-type" => Expression::Kind(kinds(self.value(word)?)?),
             b"-size" => self.size()?,
             b"-empty" => Expression::Empty,
@@ -301,7 +338,7 @@ impl<'w> Parser<'w> {
             value if value.contains(&b'.') => Refusal::Unsupported(format!("{} with a fraction", text(word))),
             value => Refusal::Wrong(format!("invalid argument `{}' to `{}'", text(value), text(word))),
         })?;
-        Ok(Expression::Age(Age { stamp, count, unit, now: self.now }))
+        Ok(Expression::Age(Age { stamp, count, unit, now: self.origin }))
     }
 
     fn count(&mut self, word: &[u8]) -> Parsed<Number> {
@@ -438,9 +475,6 @@ fn kinds(value: &[u8]) -> Parsed<Vec<Kind>> {
 /// What GNU's find has beyond this one.
 const KNOWN_TO_GNU: &[&str] = &[
     "-context",
-    "-daystart",
-    "-delete",
-    "-executable",
     "-files0-from",
     "-fls",
     "-fprint",
@@ -449,10 +483,6 @@ const KNOWN_TO_GNU: &[&str] = &[
     "-fstype",
     "-help",
     "--help",
-    "-iregex",
-    "-readable",
-    "-regex",
-    "-regextype",
     "-used",
     "-version",
     "--version",

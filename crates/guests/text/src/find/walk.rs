@@ -6,6 +6,7 @@ use super::{Links, Request};
 use crate::output::{self, reason};
 use guest_files::{Kind, Status};
 use std::fs::{self, FileType};
+use std::io;
 use std::path::PathBuf;
 
 /// Directories inside each other that are still walked.
@@ -22,7 +23,7 @@ pub(super) fn search(request: &Request, effects: &mut Effects) -> i32 {
     }
     let status = walk.status;
     exec::finish(effects);
-    if effects.batches.failed { 1 } else { status }
+    if effects.batches.failed || effects.failed { 1 } else { status }
 }
 
 struct Walk<'r, 'e> {
@@ -57,6 +58,25 @@ impl File for Found {
 
     fn is_empty_directory(&self) -> bool {
         fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
+    }
+
+    fn is_readable(&self) -> bool {
+        match fs::metadata(&self.path) {
+            Ok(metadata) if metadata.is_dir() => fs::read_dir(&self.path).is_ok(),
+            Ok(_) => fs::File::open(&self.path).is_ok(),
+            Err(_) => false,
+        }
+    }
+
+    fn delete(&self) -> io::Result<()> {
+        if self.path.as_os_str() == "." {
+            return Ok(());
+        }
+        if fs::symlink_metadata(&self.path)?.is_dir() {
+            fs::remove_dir(&self.path)
+        } else {
+            fs::remove_file(&self.path)
+        }
     }
 
     fn link_target(&self) -> Option<Vec<u8>> {

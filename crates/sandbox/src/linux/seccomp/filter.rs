@@ -2,7 +2,8 @@
 //!
 //! The program is put together here and not by the crate's generator: when a filter is installed, the kernel translates it and
 //! walks it once for every system call there is. A generated program has a chain for each rule, and a filter of its own for
-//! each answer; that cost a third of everything else in a run. This one is four lines for each rule at most.
+//! each answer; that cost a third of everything else in a run. This one is four lines for each rule at most, and finds a call's
+//! number by halves.
 
 use super::table::{Architecture, CLONE3, RULES, When};
 use seccompiler::{BpfProgram, SeccompAction, apply_filter, sock_filter};
@@ -23,6 +24,8 @@ const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const ARGUMENTS: u32 = 16;
 const ARGUMENT_BYTES: u32 = 8;
+/// Numbers that are compared one after the other, when halves are that small.
+const COMPARED: usize = 3;
 
 /// The answers, in the order in which they stand at the program's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +41,8 @@ enum Answer {
 enum Target {
     Next,
     Line(usize),
+    /// The lines about the arguments of a call, by its place among those that have some.
+    Call(usize),
     Answer(Answer),
 }
 
@@ -69,26 +74,50 @@ pub(super) fn program(architecture: Architecture, errno: u32) -> Result<BpfProgr
     if architecture == Architecture::X86_64 {
         lines.push(Line::when(JUMP_IF_AT_LEAST, X32, Answer::Kill));
     }
-    lines.extend(CLONE3.number(architecture).map(|number| Line::when(JUMP_IF_EQUAL, number, Answer::NoSuchCall)));
     let mut by_number: BTreeMap<u32, Vec<When>> = BTreeMap::new();
     for rule in RULES {
         if let Some(number) = rule.number(architecture) {
             by_number.entry(number).or_default().push(rule.when);
         }
     }
-    let (always, conditional): (Vec<_>, Vec<_>) =
-        by_number.into_iter().partition(|(_, conditions)| conditions.contains(&When::Always));
-    lines.extend(always.iter().map(|(number, _)| Line::when(JUMP_IF_EQUAL, *number, Answer::Refuse)));
-    let first = lines.len();
-    // Where each conditional call's lines begin is known when they are there.
-    lines.extend(conditional.iter().map(|(number, _)| Line::when(JUMP_IF_EQUAL, *number, Answer::Allow)));
-    lines.push(leave(Answer::Allow));
-    for (at, (_, conditions)) in conditional.iter().enumerate() {
-        lines[first + at].matched = Target::Line(lines.len());
-        conditions.iter().for_each(|condition| refuse_when(*condition, &mut lines));
+    let mut conditional = Vec::new();
+    let mut targets: BTreeMap<u32, Target> = BTreeMap::new();
+    targets.extend(CLONE3.number(architecture).map(|number| (number, Target::Answer(Answer::NoSuchCall))));
+    for (number, conditions) in by_number {
+        let target = if conditions.contains(&When::Always) {
+            Target::Answer(Answer::Refuse)
+        } else {
+            conditional.push(conditions);
+            Target::Call(conditional.len() - 1)
+        };
+        targets.insert(number, target);
+    }
+    let targets: Vec<(u32, Target)> = targets.into_iter().collect();
+    find(&targets, &mut lines);
+    let mut calls = Vec::new();
+    for conditions in conditional {
+        calls.push(lines.len());
+        conditions.into_iter().for_each(|condition| refuse_when(condition, &mut lines));
         lines.push(leave(Answer::Allow));
     }
-    assemble(&lines, errno)
+    assemble(&lines, &calls, errno)
+}
+
+/// Lines that find the loaded number among these, which are in order; any other is allowed.
+fn find(targets: &[(u32, Target)], lines: &mut Vec<Line>) {
+    if targets.len() > COMPARED {
+        let (low, high) = targets.split_at(targets.len() / 2);
+        let at = lines.len();
+        lines.push(Line { code: JUMP_IF_AT_LEAST, k: high[0].0, matched: Target::Next, other: Target::Next });
+        find(low, lines);
+        lines[at].matched = Target::Line(lines.len());
+        find(high, lines);
+        return;
+    }
+    for (at, (number, matched)) in targets.iter().enumerate() {
+        let other = if at + 1 == targets.len() { Target::Answer(Answer::Allow) } else { Target::Next };
+        lines.push(Line { code: JUMP_IF_EQUAL, k: *number, matched: *matched, other });
+    }
 }
 
 /// A line that gives an answer whatever is loaded.
@@ -124,7 +153,7 @@ fn refuse_when(condition: When, lines: &mut Vec<Line>) {
 }
 
 /// Resolves where lines go on, and puts the answers behind them.
-fn assemble(lines: &[Line], errno: u32) -> Result<BpfProgram, String> {
+fn assemble(lines: &[Line], calls: &[usize], errno: u32) -> Result<BpfProgram, String> {
     let answers = [
         SeccompAction::Allow,
         SeccompAction::Errno(errno),
@@ -137,6 +166,7 @@ fn assemble(lines: &[Line], errno: u32) -> Result<BpfProgram, String> {
             let to = match target {
                 Target::Next => at + 1,
                 Target::Line(line) => line,
+                Target::Call(call) => *calls.get(call).ok_or("a call without lines")?,
                 Target::Answer(answer) => lines.len() + answer as usize,
             };
             to.checked_sub(at + 1).and_then(|by| u8::try_from(by).ok()).ok_or("the rules are too many for one jump")
