@@ -3,7 +3,7 @@ use skillgate_exec::{AuditSink, CapabilityShell};
 use skillgate_exec_wasm::{GuestComponent, WasmBackend};
 use skillgate_packs::PackSet;
 use skillgate_policy::{Defaults, Effect, Host, Place, Rule};
-use skillgate_runtime::{Invocation, Session, SessionBuilder};
+use skillgate_runtime::{Invocation, Runtime, RuntimeBuilder};
 use skillgate_state::OwnerDir;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -43,11 +43,11 @@ pub fn host(texts: &[(Effect, &str)]) -> Host {
     if texts.is_empty() { Host::new([], Defaults::BuiltIn) } else { Host::granting(rules(texts)) }
 }
 
-/// A session of `host` on a project that it trusts, with the shipped commands.
+/// A runtime of `host` on a project that it trusts, with the shipped commands.
 #[must_use]
-pub fn builder(target: &str, host: Host, project: &Path, ran: &Arc<Ran>) -> SessionBuilder {
+pub fn builder(target: &str, host: Host, project: &Path, ran: &Arc<Ran>) -> RuntimeBuilder {
     let audit: Arc<dyn AuditSink> = Arc::clone(ran) as Arc<dyn AuditSink>;
-    Session::builder(host, shell(target)).project(project).trust_project(true).audit(audit)
+    Runtime::builder(host, shell(target)).project(project).trust_project(true).audit(audit)
 }
 
 /// The prompt of an invocation without the line that names the skill's directory, and the blank line after it.

@@ -1,7 +1,7 @@
 //! The sample project that the demo runs: its three skills, and the exact prompt of each.
 
 use skillgate_policy::Invoker;
-use skillgate_runtime::{InvokeError, InvokeRequest, Session};
+use skillgate_runtime::{InvokeError, InvokeRequest, Session, SessionOptions};
 use skillgate_tests::{Ran, builder, host};
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,11 @@ fn garden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/garden").canonicalize().expect("the sample project is there")
 }
 
-fn open() -> Session {
-    builder(env!("CARGO_TARGET_TMPDIR"), host(&[]), &garden(), &Ran::new()).open().expect("it is a project")
+fn open() -> std::sync::Arc<Session> {
+    builder(env!("CARGO_TARGET_TMPDIR"), host(&[]), &garden(), &Ran::new())
+        .open()
+        .expect("it is a project")
+        .session(SessionOptions::default())
 }
 
 #[track_caller]
@@ -29,8 +32,8 @@ fn check(name: &str, arguments: &str, expected: &str) {
 fn it_has_three_skills_without_a_finding() {
     let session = open();
     let own = garden().join(".claude/skills");
-    let entries: Vec<_> =
-        session.catalogue().entries().iter().filter(|entry| entry.skill().path.starts_with(&own)).collect();
+    let catalogue = session.catalogue();
+    let entries: Vec<_> = catalogue.entries().iter().filter(|entry| entry.skill().path.starts_with(&own)).collect();
     let names: Vec<_> = entries.iter().map(|entry| entry.skill().id.command.as_str()).collect();
     assert_eq!(names, ["almanac", "beds", "harvest"]);
     for entry in entries {
@@ -145,7 +148,8 @@ fn without_trust_it_is_refused() {
     let session = builder(env!("CARGO_TARGET_TMPDIR"), host(&[]), &garden(), &Ran::new())
         .trust_project(false)
         .open()
-        .expect("it is a project");
+        .expect("it is a project")
+        .session(SessionOptions::default());
     let refused = session.invoke(&InvokeRequest::new("beds", Invoker::User));
     assert!(matches!(refused, Err(InvokeError::Untrusted { .. })), "{refused:?}");
 }

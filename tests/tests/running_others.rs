@@ -63,6 +63,12 @@ fn commands_are_run_as_the_native_tools_run_them() {
         ("yes | xargs -n1 echo | head -2", "y\ny\n", 0),
         ("echo list | xargs cat | xargs ls -d", "README.md\nbeds/a.txt\n", 0),
         ("X=1; export X; echo X | xargs printenv", "1\n", 0),
+        ("X=1; export X; env X=2 Y=3 printenv X Y; printenv X", "2\n3\n1\n", 0),
+        ("X=1; export X; env -u X printenv X || echo $?", "1\n", 0),
+        ("env -i A=1 B=2 env; env - C=x=y", "A=1\nB=2\nC=x=y\n", 0),
+        ("env -C beds cat a.txt | env -u HOME wc -l", "2\n", 0),
+        ("env A=1 sh -c 'echo $A'; env nosuch || echo $?", "1\n127\n", 0),
+        ("env -S ls || echo $?", "2\n", 0),
     ] {
         let ran = run(source);
         let status_ran = ran.result.as_ref().map(|completion| completion.status);
@@ -101,6 +107,8 @@ fn what_is_refused_never_runs() {
         "cat list | xargs wc -l; echo ls | xargs -I% % canary",
         // It stands in the text.
         "find beds -exec touch canary \\;",
+        "env A=1 touch canary || echo hidden",
+        "X=touch; env $X canary || echo hidden",
         // An option that nobody wrote.
         "cat options | xargs wc -l",
     ] {

@@ -6,7 +6,8 @@ use crate::{Outcome, Root, guests};
 pub(crate) fn run(root: &Root, arguments: &[String]) -> Outcome {
     println!("==> guests: the command components");
     guests::build(root)?;
-    println!("==> bench: build and run the benchmark program");
+    println!("==> bench: build and run the benchmark program, and the command beside it");
+    run_command(&mut cargo(root, ["build", "--quiet", "--locked", "--workspace", "--bin", "skillgate"]))?;
     let fixed = ["run", "--quiet", "--locked", "--package", "skillgate-tests", "--bin", "bench", "--"];
     run_command(cargo(root, fixed).args(arguments))
 }

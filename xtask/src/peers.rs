@@ -1,6 +1,9 @@
 //! `cargo xtask peers`: what needs programs of the machine beside Rust, a linker and git. Missing ones are installed where
 //! that is possible; where it is not, the task fails. Nothing is skipped.
 
+mod mcp;
+mod registry;
+
 use crate::process::{cargo, run as run_command};
 use crate::{Outcome, Root, agree, examples};
 use std::process::{Command, Stdio};
@@ -37,7 +40,10 @@ pub(crate) fn run(root: &Root, options: &[String]) -> Outcome {
     require(NATIVE)?;
     agree::run(root, &[])?;
     differential(root, PROGRAMS[usize::from(long)])?;
-    examples::run_c(root, &root.target.join("debug").join(format!("skillgate{}", std::env::consts::EXE_SUFFIX)))
+    let skillgate = root.target.join("debug").join(format!("skillgate{}", std::env::consts::EXE_SUFFIX));
+    examples::run_c(root, &skillgate)?;
+    registry::run(root, &skillgate)?;
+    mcp::run(root, &skillgate)
 }
 
 /// Generated programs in the capability shell and in bash.

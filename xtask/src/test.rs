@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the set-up, then every check and every test, in an order that finds cheap mistakes first.
 
 use crate::process::{cargo, run as run_command};
-use crate::{Outcome, Root, faults, fuzz, guests, setup, tidy};
+use crate::{Outcome, Root, examples, faults, fuzz, guests, setup, tidy};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -103,6 +103,8 @@ fn steps(root: &Root, long: bool) -> Vec<Step> {
             "lints, warnings are errors (about 5 minutes the first time)",
             &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
         ),
+        step("guests' own tests", "lints and tests of the components' sources, for this machine", guests::test),
+        step("guest examples", "what must not compile (about 20 seconds the first time)", examples::test_rust),
         step("fuzz targets", "they compile, warnings are errors (about 40 seconds the first time)", fuzz::check),
         step("tests", "all tests (about 8 minutes the first time: the wasm engine)", move |root| tests(root, long)),
         command("doctests", "the examples in the documentation", &["test", "--doc", "--workspace", "--locked"]),

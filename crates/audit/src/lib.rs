@@ -44,6 +44,7 @@
     reason = "the field of a case is made and looked at with `std::fs`, not through the code under test"
 )]
 
+mod archive;
 mod baseline;
 mod bomb;
 mod case;

@@ -1,9 +1,9 @@
 use crate::case::{Case, Target};
 use crate::record::RecordingBackend;
 use skillgate_core::{Digest, RelPath};
-use skillgate_exec::{Backend, RunError};
+use skillgate_exec::{Backend, HookLoader, RunError};
 use skillgate_exec_host::{HostBackend, HostBackendBuilder, NativeProgram};
-use skillgate_exec_wasm::{ComponentCompiler, GuestComponent, WasmBackend};
+use skillgate_exec_wasm::{ComponentCompiler, GuestComponent, WasmBackend, WasmHooks};
 use skillgate_sandbox::Helper;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,9 @@ type Make = dyn Fn(&[Probe]) -> Result<Arc<dyn Backend>, RunError> + Send + Sync
 /// Gives the command of a process that runs a probe in the backend: from the program, the project and the probe's words.
 type Process = dyn Fn(&Path, &Path, &[&str]) -> Command + Send + Sync;
 
+/// Makes what loads handlers of hooks, as it is in use.
+type MakeHooks = dyn Fn() -> Result<Arc<dyn HookLoader>, RunError> + Send + Sync;
+
 /// A backend under test.
 ///
 /// The suite never makes a backend of its own choosing: whoever runs it hands one in, set up exactly as it is in use, so that
@@ -55,6 +58,7 @@ pub struct Subject {
     target: Target,
     make: Arc<Make>,
     process: Option<Arc<Process>>,
+    hooks: Option<Arc<MakeHooks>>,
 }
 
 impl Subject {
@@ -66,7 +70,7 @@ impl Subject {
         target: Target,
         make: impl Fn(&[Probe]) -> Result<Arc<dyn Backend>, RunError> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), target, make: Arc::new(make), process: None }
+        Self { name: name.into(), target, make: Arc::new(make), process: None, hooks: None }
     }
 
     /// The same backend in processes of its own: `process` gives the command that runs the probe at a path in a project, with
@@ -81,7 +85,16 @@ impl Subject {
     /// made, compiled by `compiler` and without a cache.
     #[must_use]
     pub fn wasm(shipped: Arc<dyn Backend>, compiler: Arc<dyn ComponentCompiler>) -> Self {
-        Self::new("wasm", Target::Wasm, move |probes| {
+        let compile = Arc::clone(&compiler);
+        let hooks = move || {
+            let hooks = WasmHooks::new(None, Arc::clone(&compile)).map_err(|error| RunError::Unavailable {
+                backend: "wasm",
+                stage: "engine",
+                reason: error.to_string(),
+            })?;
+            Ok(Arc::new(hooks) as Arc<dyn HookLoader>)
+        };
+        let subject = Self::new("wasm", Target::Wasm, move |probes| {
             if probes.is_empty() {
                 return Ok(Arc::clone(&shipped));
             }
@@ -93,7 +106,15 @@ impl Subject {
                 reason: error.to_string(),
             })?;
             Ok(Arc::new(backend))
-        })
+        });
+        subject.hooks(hooks)
+    }
+
+    /// The same backend with what loads handlers of hooks. Without one, the cases about hooks fail.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl Fn() -> Result<Arc<dyn HookLoader>, RunError> + Send + Sync + 'static) -> Self {
+        self.hooks = Some(Arc::new(hooks));
+        self
     }
 
     /// The Linux sandbox of Skillgate, with the helper that stands beside the running program or is named.
@@ -134,6 +155,10 @@ impl Subject {
 
     pub(crate) fn process(&self, probes: &Path, project: &Path, words: &[&str]) -> Option<Command> {
         self.process.as_ref().map(|process| process(probes, project, words))
+    }
+
+    pub(crate) fn hook_loader(&self) -> Option<Result<Arc<dyn HookLoader>, RunError>> {
+        self.hooks.as_ref().map(|hooks| hooks())
     }
 
     pub(crate) fn backend(&self, probes: &[Probe]) -> Result<Arc<dyn Backend>, RunError> {

@@ -3,8 +3,8 @@ use crate::field::Field;
 use crate::subject::{Probe, ProbeForm, Subject};
 use skillgate_core::{Digest, Limits};
 use skillgate_exec::{
-    Backend, CapabilityShell, Capture, Executor as _, Input, Job, Mounts, Output, Overflow, Program, Run, RunError,
-    Scene, Streams, pipe,
+    Backend, CapabilityShell, Capture, Executor as _, HookLoader, Input, Job, Mounts, Output, Overflow, Program, Run,
+    RunError, Scene, Streams, pipe,
 };
 use skillgate_policy::{Authority, CommandRequest, Effect, Gate, Host, Place, Provider, Rule};
 use std::fmt;
@@ -268,6 +268,18 @@ impl Trial<'_> {
             RunError::Unavailable { stage, reason, .. } => Trouble::Unavailable { stage: stage.to_owned(), reason },
             other => Trouble::Broken(other.to_string()),
         })
+    }
+
+    /// What loads handlers of hooks for the subject.
+    pub(crate) fn hooks(&self) -> Result<Arc<dyn HookLoader>, Trouble> {
+        match self.subject.hook_loader() {
+            Some(Ok(hooks)) => Ok(hooks),
+            Some(Err(RunError::Unavailable { stage, reason, .. })) => {
+                Err(Trouble::Unavailable { stage: stage.to_owned(), reason })
+            }
+            Some(Err(error)) => Err(Trouble::Broken(error.to_string())),
+            None => Err(Trouble::Broken("the subject loads no handlers of hooks".to_owned())),
+        }
     }
 
     fn mounts(&self) -> Result<Arc<Mounts>, Trouble> {

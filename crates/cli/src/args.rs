@@ -1,5 +1,16 @@
 //! The command line as types.
 
+mod hooks;
+mod mcp;
+mod pack;
+
+pub(crate) use hooks::{HooksListVerb, HooksTestVerb, HooksVerb};
+pub(crate) use mcp::{McpInspectVerb, McpServeVerb, McpVerb};
+pub(crate) use pack::{
+    PackBuildVerb, PackDiffVerb, PackInspectVerb, PackInstallVerb, PackKeygenVerb, PackNaming, PackPushVerb,
+    PackSignVerb, PackTestVerb, PackUpdateVerb, PackVerb, PackVerifyVerb,
+};
+
 use crate::trust::shell_word;
 use clap::builder::ArgPredicate;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -131,9 +142,16 @@ pub(crate) struct Global {
     /// Deny what this tool pattern matches, whatever else allows it; may be repeated
     #[arg(long, global = true, value_name = "PATTERN")]
     pub(crate) deny: Vec<String>,
+    /// Also use the skills of the servers in this file, which has an object `mcpServers`; may be repeated. They are started or
+    /// reached for it, and what they give is text only
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
     /// Where Skillgate keeps its own files (compiled components)
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+    /// Count how often skills are used, in the store: the least used lose their description first in a listing that does not fit
+    #[arg(long, global = true, env = "SKILLGATE_COUNT_USES", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", default_value = "false", hide_possible_values = true, hide_default_value = true, require_equals = true)]
+    pub(crate) count_uses: bool,
     /// Ask nothing: what needs an answer is refused
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
@@ -221,8 +239,12 @@ pub(crate) enum Verb {
     Run(RunVerb),
     /// Read skill files and report what was lost, guessed or is wrong
     Check(CheckVerb),
+    /// Serve one conversation to a program in another language: JSON lines on standard input and output
+    Session(SessionVerb),
     /// Look through the skills on a terminal: groups, states, reasons, texts
     Browse,
+    /// Print skills as they come, change and go, one a line, until it is ended
+    Watch,
     /// Find the skills that answer a query, as a model would be told
     Search(SearchVerb),
     /// Test that queries lead to the skills they are meant for, without a model
@@ -242,6 +264,16 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: TrustVerb,
     },
+    /// Make, look at, sign, install and update packs of skills
+    Pack {
+        #[command(subcommand)]
+        verb: PackVerb,
+    },
+    /// List the hooks of the skills, and try what they make of an event
+    Hooks {
+        #[command(subcommand)]
+        verb: HooksVerb,
+    },
     /// Verify an audit log
     Log {
         #[command(subcommand)]
@@ -249,6 +281,11 @@ pub(crate) enum Verb {
     },
     /// Attack the sandbox of this machine, and say what was denied and how
     Audit(AuditVerb),
+    /// Serve skills to agents over the Model Context Protocol, and look at the skills that servers offer
+    Mcp {
+        #[command(subcommand)]
+        verb: McpVerb,
+    },
     /// Print a completion script
     Completions {
         /// The shell it is for
@@ -277,15 +314,22 @@ pub(crate) enum SchemaOf {
     Listing,
     Show,
     Run,
+    Watch,
     Search,
     DiscoverSkills,
+    SessionRequest,
+    SessionResponse,
     TestTriggers,
     Check,
     SandboxDoctor,
     SandboxRun,
     SandboxCommands,
+    HooksList,
+    HooksTest,
     LogVerify,
     AuditRecord,
+    McpList,
+    McpInspect,
     Error,
     Frontmatter,
     TrustAdd,
@@ -297,6 +341,21 @@ pub(crate) enum SchemaOf {
     PolicyExplain,
     PolicyCheck,
     PolicyImport,
+    PackBuild,
+    PackSign,
+    PackPush,
+    PackKeygen,
+    PackInspect,
+    PackVerify,
+    PackDiff,
+    PackTest,
+    PackInstall,
+    PackUpdate,
+    PackOutdated,
+    PackList,
+    PackRemove,
+    PackEnable,
+    PackDisable,
 }
 
 #[derive(Debug, Args)]
@@ -304,6 +363,9 @@ pub(crate) struct ListVerb {
     /// Only the skills of this set of the policy (`skills.sets`)
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,
+    /// Also those of directories inside the project, which a file there brings
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
@@ -359,10 +421,35 @@ pub(crate) struct RunVerb {
     /// Print what would run, and the decisions, and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Take up the conversation that this file holds, and keep it there afterwards; its directory is the owner's alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: Option<PathBuf>,
     /// The conversation's id, for `${CLAUDE_SESSION_ID}`
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = SESSION_HELP)]
+pub(crate) struct SessionVerb {
+    /// The conversation's id, for `${CLAUDE_SESSION_ID}`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session_id: Option<String>,
+    /// A program that runs the agents of skills with `context: fork`: it reads the prompt on its standard input and prints the
+    /// result. It is not confined. Without one the client runs them, and answers with `fork_result`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) agent: Option<PathBuf>,
+    /// An argument of the agent's program; may be repeated
+    #[arg(long, value_name = "WORD", requires = "agent", allow_hyphen_values = true)]
+    pub(crate) agent_arg: Vec<String>,
+    /// A variable of this environment that the agent's program sees, which sees none otherwise; may be repeated
+    #[arg(long, value_name = "NAME", requires = "agent")]
+    pub(crate) agent_env: Vec<String>,
+}
+
+const SESSION_HELP: &str = "\
+The first line is {\"op\":\"hello\",\"version\":1}. docs/session.md describes the operations, and `skillgate schema session-request`
+and `skillgate schema session-response` the lines. What needs an agreement is asked of the client, or refused with --no-input.";
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchVerb {

@@ -5,15 +5,15 @@ use crate::exit::Failure;
 use crate::progress::Compiling;
 use crate::text;
 use crate::trust;
-use crate::{audit, components, native, policy, prompt};
+use crate::{audit, components, mcp, native, policy, prompt, skills};
 use skillgate_exec::{Backend, CapabilityShell};
 use skillgate_exec_wasm::WasmBackend;
-use skillgate_loader::{Discovery, discover_roots_ambient, project_ambient};
-use skillgate_policy::file::Policy;
+use skillgate_loader::{Discovery, HeaderIndex, discover_roots_ambient, project_ambient};
+use skillgate_policy::file::{Policy, PolicySkills};
 use skillgate_policy::{Effect, Place, Rule};
 use skillgate_registry::NamePattern;
-use skillgate_runtime::{OpenError, Session, SessionBuilder};
-use skillgate_state::OwnerDir;
+use skillgate_runtime::{OpenError, Runtime, RuntimeBuilder, Session, SessionOptions, UsageCounts};
+use skillgate_state::{OwnerDir, StateError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,17 +37,21 @@ pub(crate) fn store(global: &Global, policy: &Policy) -> Option<PathBuf> {
 
 /// The capability shell over the policy's programs, the shipped components and those of the policy.
 pub(crate) fn shell(global: &Global, policy: &Policy) -> Result<CapabilityShell, Failure> {
+    Ok(shell_over(global, policy, wasm(global, policy)?))
+}
+
+fn shell_over(global: &Global, policy: &Policy, wasm: Arc<WasmBackend>) -> CapabilityShell {
     let mut backends: Vec<Arc<dyn Backend>> = Vec::new();
     if !policy.programs.is_empty() {
         // What the host names it wants, also where there is a command of that name.
         backends.push(Arc::new(native::backend(global, policy, &[], &[])));
     }
-    backends.push(wasm(global, policy)?);
-    Ok(CapabilityShell::new(backends))
+    backends.push(wasm);
+    CapabilityShell::new(backends)
 }
 
 /// The backend of the shipped components.
-pub(crate) fn wasm(global: &Global, policy: &Policy) -> Result<Arc<dyn Backend>, Failure> {
+pub(crate) fn wasm(global: &Global, policy: &Policy) -> Result<Arc<WasmBackend>, Failure> {
     let mut builder = WasmBackend::builder(components::of_policy(policy)?).progress(Arc::new(Compiling::default()));
     // Without a compiler, what third parties made says so when it is called.
     if let Ok(compiler) = components::compiler() {
@@ -68,22 +72,56 @@ pub(crate) fn wasm(global: &Global, policy: &Policy) -> Result<Arc<dyn Backend>,
     Ok(Arc::new(builder.build()?))
 }
 
-/// A session as the global options describe it.
-pub(crate) fn session(global: &Global) -> Result<SessionBuilder, Failure> {
+/// A conversation as the global options describe it.
+pub(crate) fn session(global: &Global) -> Result<Arc<Session>, Failure> {
+    Ok(runtime(global)?.open()?.session(options(global)))
+}
+
+/// What a conversation has of its own: who answers at this terminal, when somebody does.
+pub(crate) fn options(global: &Global) -> SessionOptions {
+    let options = SessionOptions::default();
+    match prompt::answerer(global) {
+        Some(answerer) => options.answerer(answerer),
+        None => options,
+    }
+}
+
+/// What the global options describe, before the skills are found; those of servers are fetched.
+pub(crate) fn runtime(global: &Global) -> Result<RuntimeBuilder, Failure> {
+    let builder = local_runtime(global)?;
+    Ok(match mcp::of_command_line(global)? {
+        Some(servers) => builder.source(servers.skills()),
+        None => builder,
+    })
+}
+
+/// The same without the skills of servers.
+pub(crate) fn local_runtime(global: &Global) -> Result<RuntimeBuilder, Failure> {
     let policy = policy::in_force(global)?.policy;
     let audit = audit::sink(global, &policy)?;
-    let shell = shell(global, &policy)?;
+    let wasm = wasm(global, &policy)?;
+    let hooks = Arc::new(wasm.hooks());
+    let shell = shell_over(global, &policy, wasm);
     let root = project_ambient(&global.project, global.home().as_deref()).map_err(OpenError::from)?.root;
     let trust = trust::of_project(global, &policy, &root);
     let plugins = trusted_plugins(global, &policy);
-    let mut builder = Session::builder(policy.host(), Arc::new(shell))
+    let sources = skills::sources(global, &policy);
+    let (headers, usage) = kept(global, &policy);
+    let managed = managed_skills(global, &policy);
+    let mut builder = Runtime::builder(policy.host(), Arc::new(shell))
         .audit(audit)
         .policy(policy)
         .project(&global.project)
-        .managed(&global.managed)
+        .hook_loader(hooks)
         .trust(trust);
-    if let Some(answerer) = prompt::answerer(global) {
-        builder = builder.answerer(answerer);
+    if let Some(managed) = managed {
+        builder = builder.managed(managed);
+    }
+    if let Some(headers) = headers {
+        builder = builder.header_index(headers);
+    }
+    if let Some(usage) = usage {
+        builder = builder.usage(usage);
     }
     if let Some(home) = global.home() {
         builder = builder.home(home);
@@ -97,7 +135,46 @@ pub(crate) fn session(global: &Global) -> Result<SessionBuilder, Failure> {
     for directory in &global.add_dir {
         builder = builder.additional(directory);
     }
+    for source in sources {
+        builder = builder.source(source);
+    }
     Ok(builder)
+}
+
+/// What is kept of the skills between runs: their headers, and how often they were used where the user wants that. Where it cannot
+/// be kept, more is read; `-v` says why.
+fn kept(global: &Global, policy: &Policy) -> (Option<HeaderIndex>, Option<UsageCounts>) {
+    let Some(store) = store(global, policy) else { return (None, None) };
+    let lost = |error: &StateError| {
+        if global.verbose {
+            text::complain(&format!("skillgate: what is known of the skills is not kept: {error}"));
+        }
+    };
+    let index = OwnerDir::open_ambient(store.join("index")).and_then(HeaderIndex::open).inspect_err(lost).ok();
+    let place = store.join("usage");
+    let counts = if global.count_uses { OwnerDir::open_ambient(place).inspect_err(lost).ok() } else { None };
+    (index, counts.map(UsageCounts::new))
+}
+
+/// Where the administrator's skills are, unless the environment switches them off and the administrator's policy does not insist.
+fn managed_skills(global: &Global, policy: &Policy) -> Option<PathBuf> {
+    let is_on =
+        |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
+    let off = ["SKILLGATE_DISABLE_POLICY_SKILLS", "CLAUDE_CODE_DISABLE_POLICY_SKILLS"].into_iter().any(is_on);
+    let needed = policy.policy_skills.value == PolicySkills::Required;
+    (needed || !off).then(|| global.managed.clone())
+}
+
+/// The places that the global options name.
+pub(crate) fn discovery(global: &Global, policy: &Policy) -> Discovery {
+    Discovery {
+        project: Some(global.project.clone()),
+        home: global.home(),
+        config_dir: config_dir(),
+        managed: managed_skills(global, policy),
+        additional: global.add_dir.clone(),
+        ..Discovery::default()
+    }
 }
 
 fn config_dir() -> Option<PathBuf> {
@@ -106,13 +183,8 @@ fn config_dir() -> Option<PathBuf> {
 
 /// The directories of plugins that the user trusts. Places that cannot be found are reported when the session is opened.
 fn trusted_plugins(global: &Global, policy: &Policy) -> Vec<PathBuf> {
-    let discovery = Discovery {
-        home: global.home(),
-        config_dir: config_dir(),
-        additional: global.add_dir.clone(),
-        ..Discovery::default()
-    };
-    let Ok(found) = discover_roots_ambient(&discovery) else { return Vec::new() };
+    let without_project = Discovery { project: None, managed: None, ..discovery(global, policy) };
+    let Ok(found) = discover_roots_ambient(&without_project) else { return Vec::new() };
     let mut roots: Vec<PathBuf> = found.roots.into_iter().filter_map(|root| Some(root.plugin?.root)).collect();
     roots.dedup();
     roots.retain(|root| trust::of_plugin(global, policy, root));

@@ -1,6 +1,7 @@
 //! Exit statuses, and every failure's words.
 
 use crate::args::{Format, Global};
+use crate::command::pack::PackFailure;
 use crate::components::Clash;
 use crate::output::ErrorOutput;
 use crate::report::{Excerpt, Report};
@@ -107,8 +108,36 @@ pub(crate) enum Failure {
     NotAccepted(PathBuf),
     #[error("the trust in `{}` or what it covers changed meanwhile", .0.display())]
     TrustMoved(PathBuf),
+    #[error("the servers `{}` cannot be read: {error}", .path.display())]
+    McpConfig { path: PathBuf, error: skillgate_mcp::ConfigError },
+    #[error("the servers `{}` cannot be read: {reason}", .path.display())]
+    McpConfigUnreadable { path: PathBuf, reason: String },
+    #[error(transparent)]
+    HookEvent { error: skillgate_runtime::hook::UnknownEvent },
+    #[error("the event's data `{path}` cannot be used: {reason}")]
+    HookInput { path: String, reason: String },
+    #[error("the configuration has no server `{name}`")]
+    NoSuchServer { name: String, known: Vec<String> },
+    #[error("serving over HTTP needs a token: {reason}")]
+    McpToken { reason: String },
+    #[error(transparent)]
+    McpServe(skillgate_mcp::ServeError),
+    #[error(transparent)]
+    Save(#[from] skillgate_runtime::SaveError),
+    #[error("a hook keeps it from being said: {reason}")]
+    Held { reason: String },
+    #[error("the agent's program cannot be used: {error}")]
+    AgentProgram { error: skillgate_runtime::ProcessRunnerError },
+    #[error(transparent)]
+    Pack(Box<PackFailure>),
     #[error("the output cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+impl From<PackFailure> for Failure {
+    fn from(failure: PackFailure) -> Self {
+        Failure::Pack(Box::new(failure))
+    }
 }
 
 impl From<InvokeError> for Failure {
@@ -125,11 +154,16 @@ impl Failure {
             | Failure::UnreadablePolicy { .. }
             | Failure::Component { .. }
             | Failure::Triggers { .. }
+            | Failure::McpConfig { .. }
+            | Failure::McpToken { .. }
+            | Failure::McpServe(skillgate_mcp::ServeError::NotLoopback(_))
             | Failure::NoTerminal => Status::Usage,
             Failure::Folder(_)
             | Failure::Open(_)
             | Failure::NoSuchPath(_)
             | Failure::NoSkillFile(_)
+            | Failure::McpConfigUnreadable { .. }
+            | Failure::NoSuchServer { .. }
             | Failure::NoSuchSet { .. } => Status::NotFound,
             Failure::Invoke(error) => match error.as_ref() {
                 InvokeError::Unknown { .. } => Status::NotFound,
@@ -141,21 +175,29 @@ impl Failure {
                 | InvokeError::Skill(_)
                 | InvokeError::Refused(_)
                 | InvokeError::Unrecorded(_)
-                | InvokeError::HooksUnsupported { .. } => Status::Denied,
+                | InvokeError::Hooks(_)
+                | InvokeError::HeldBack { .. }
+                | InvokeError::Revoked { .. } => Status::Denied,
+                InvokeError::ArgumentsTooLong { .. } | InvokeError::Recursion(_) => Status::Limit,
+                InvokeError::HostAction { .. } => Status::Usage,
                 InvokeError::Run { error, .. } => run_status(error),
                 InvokeError::Mount { .. } => Status::Unavailable,
                 _ => Status::Findings,
             },
             Failure::Run(error) => run_status(error),
-            Failure::NotTrusted(_) | Failure::NotAccepted(_) => Status::Denied,
+            Failure::Pack(failure) => failure.status(),
+            Failure::NotTrusted(_) | Failure::NotAccepted(_) | Failure::Held { .. } => Status::Denied,
             Failure::Program { .. }
             | Failure::Trust(_)
             | Failure::NoContent { .. }
             | Failure::TrustMoved(_)
             | Failure::Io { .. }
             | Failure::Settings { .. }
+            | Failure::McpServe(_)
+            | Failure::Save(_)
             | Failure::PolicyNotWritten { .. } => Status::Findings,
-            Failure::NoHome | Failure::NoCase | Failure::Action { .. } => Status::Usage,
+            Failure::HookEvent { .. } | Failure::HookInput { .. } => Status::Usage,
+            Failure::NoHome | Failure::NoCase | Failure::Action { .. } | Failure::AgentProgram { .. } => Status::Usage,
             Failure::Backend(_) => Status::Unavailable,
             Failure::Json(_) => Status::Bug,
         }
@@ -236,12 +278,13 @@ impl Failure {
                     vec![format!("it printed:\n{}", failed.output)]
                 }
                 InvokeError::Broken { findings, .. } => findings.clone(),
-                InvokeError::HooksUnsupported { .. } => {
-                    vec!["hooks are not run yet, and no grant of the host changes that".to_owned()]
-                }
+                InvokeError::Hooks(refusal) => refusal.help(),
+                InvokeError::Recursion(error) => vec![error.help().to_owned()],
+                InvokeError::Files { error, .. } => error.help.iter().cloned().collect(),
                 InvokeError::Unreadable(failure) => failure.diagnostic.help.iter().cloned().collect(),
                 _ => Vec::new(),
             },
+            Failure::Pack(failure) => failure.hints(),
             Failure::NoSuchSet { known, .. } if known.is_empty() => {
                 vec!["sets are written in a policy: [skills] sets = { review = [\"review-*\"] }".to_owned()]
             }
@@ -262,10 +305,30 @@ impl Failure {
                 "the file is TOML: `within`, `min-precision`, `min-recall`, and a [[case]] with `query` and `expect` for each query"
                     .to_owned(),
             ],
+            Failure::HookEvent { error } => match error.nearest.first() {
+                Some(near) => vec![format!("near: `{near}`")],
+                None => vec!["docs/hooks.md lists the events".to_owned()],
+            },
+            Failure::HookInput { .. } => vec!["name a file with the JSON object that hooks are to read".to_owned()],
             Failure::NoCase => vec!["`skillgate audit --plan` shows the cases there are".to_owned()],
             Failure::Component { clash, .. } => vec![clash.help.clone()],
             Failure::NoTerminal => vec!["elsewhere, `skillgate list` and `skillgate show NAME` print the same".to_owned()],
+            Failure::McpConfig { error, .. } => vec![error.help().to_owned()],
+            Failure::McpConfigUnreadable { .. } => vec!["name a file with an object `mcpServers`".to_owned()],
+            Failure::NoSuchServer { known, .. } if known.is_empty() => {
+                vec!["name a configuration with --mcp-config".to_owned()]
+            }
+            Failure::NoSuchServer { known, .. } => vec![format!("it has {}", known.join(", "))],
+            Failure::McpToken { .. } => vec![
+                "make one, and give it to the agent too: (umask 077; openssl rand -hex 32 > token), then --token-file token".to_owned(),
+            ],
+            Failure::McpServe(skillgate_mcp::ServeError::NotLoopback(_)) => {
+                vec!["name an address of this machine, such as 127.0.0.1:8931".to_owned()]
+            }
             Failure::NoHome => vec!["name one with --home".to_owned()],
+            Failure::Save(error) => error.help().into_iter().collect(),
+            Failure::Held { .. } => vec!["begin a conversation without the skill whose hook it is: name another file".to_owned()],
+            Failure::AgentProgram { .. } => vec!["name it by its whole path: --agent /usr/local/bin/my-agent".to_owned()],
             Failure::UnreadablePolicy { help, .. } => help.iter().cloned().collect(),
             Failure::Policy { path, level, .. } => vec![format!(
                 "mend it; `skillgate policy check --level {level} '{}'` says when it is right",
@@ -298,16 +361,20 @@ impl Failure {
         .map(|refusal| refusal.reason.rule())
     }
 
+    /// The failure for programs.
+    pub(crate) fn output(&self) -> ErrorOutput {
+        ErrorOutput {
+            code: self.code().to_owned(),
+            message: self.to_string(),
+            rule: self.rule(),
+            help: self.mistakes().chain(self.hints()).collect(),
+        }
+    }
+
     /// Says what failed on standard error, as text or as JSON.
     pub(crate) fn report(&self, global: &Global) {
         if global.format == Format::Json {
-            let output = ErrorOutput {
-                code: self.code().to_owned(),
-                message: self.to_string(),
-                rule: self.rule(),
-                help: self.mistakes().chain(self.hints()).collect(),
-            };
-            text::complain_json(&output);
+            text::complain_json(&self.output());
             return;
         }
         let style = Style::of(global);

@@ -12,6 +12,7 @@ mod command;
 mod components;
 mod context;
 mod exit;
+mod mcp;
 mod native;
 mod output;
 mod policy;
@@ -19,6 +20,7 @@ mod progress;
 mod prompt;
 mod report;
 mod sink;
+mod skills;
 mod text;
 mod trust;
 
@@ -92,6 +94,8 @@ fn dispatch(cli: &Cli) -> Result<Status, Failure> {
         Verb::Show(verb) => command::show::run(&cli.global, verb),
         Verb::Run(verb) => command::run::run(&cli.global, verb),
         Verb::Browse => browse::run(&cli.global),
+        Verb::Watch => command::watch::run(&cli.global),
+        Verb::Session(verb) => command::session::run(&cli.global, verb),
         Verb::Search(verb) => command::search::run(&cli.global, verb),
         Verb::TestTriggers(verb) => command::triggers::run(&cli.global, verb),
         Verb::Check(verb) => command::check::run(&cli.global, verb),
@@ -102,8 +106,11 @@ fn dispatch(cli: &Cli) -> Result<Status, Failure> {
         },
         Verb::Policy { verb } => command::policy::run(&cli.global, verb),
         Verb::Trust { verb } => command::trust::run(&cli.global, verb),
+        Verb::Pack { verb } => command::pack::run(&cli.global, verb),
+        Verb::Hooks { verb } => command::hooks::run(&cli.global, verb),
         Verb::Log { verb } => command::log::run(&cli.global, verb),
         Verb::Audit(verb) => command::audit::run(&cli.global, verb),
+        Verb::Mcp { verb } => command::mcp::run(&cli.global, verb),
         Verb::Completions { shell } => command::meta::completions(*shell),
         Verb::Man => command::meta::man(),
         Verb::Schema { output, .. } => command::meta::schema(*output),

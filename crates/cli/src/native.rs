@@ -29,7 +29,11 @@ pub(crate) fn backend(global: &Global, policy: &Policy, named: &[NamedProgram], 
         let mut program = NativeProgram::new(name, &settings.path)
             .write(settings.write.iter().cloned())
             .runs_project_files(settings.run_project_files)
-            .network(settings.network);
+            .network(settings.network)
+            .memory_bytes(settings.limits.memory_bytes)
+            .processes(settings.limits.native_processes.map(|count| u32::try_from(count).unwrap_or(u32::MAX)))
+            .file_bytes(settings.limits.native_file_bytes)
+            .wall_ms(settings.limits.wall_ms);
         for variable in &settings.env {
             if let Ok(value) = std::env::var(variable) {
                 program = program.environment(variable, value);

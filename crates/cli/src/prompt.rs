@@ -123,6 +123,7 @@ fn about(question: &Question) -> String {
             let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             format!("run `{}{open}`{of}", words.join(" "))
         }
+        Asked::Tool { tool, input } => format!("use the tool {tool} with {input}"),
     };
     text::escaped(&text)
 }

@@ -126,6 +126,24 @@ codes! {
     ArgumentNameInvalid = "argument-name-invalid", Warning;
     /// The hook event is not one of the documented names.
     HookEventUnknown = "hook-event-unknown", Warning;
+    /// Something about a hook cannot be read; on an event that can be blocked the skill does not activate.
+    HookInvalid = "hook-invalid", Error;
+    /// A kind of handler that is not supported yet.
+    HookTypeUnsupported = "hook-type-unsupported", Warning;
+    /// A key of a hook that is not known, or that changes nothing here.
+    HookKeyIgnored(key) = "hook-key-ignored", Info;
+    /// A hook's `if` cannot be read, so it counts as matching.
+    HookConditionUnreadable = "hook-condition-unreadable", Warning;
+    /// A hook's program cannot run here.
+    HookCannotRun = "hook-cannot-run", Warning;
+    /// A hook said that something is allowed, which no hook can: it counts as no opinion.
+    HookAllowIgnored = "hook-allow-ignored", Warning;
+    /// A key of a hook's output that is not known, or means nothing for its event.
+    HookOutputIgnored(key) = "hook-output-ignored", Info;
+    /// A hook failed, or its output cannot be read.
+    HookFailed = "hook-failed", Warning;
+    /// A hook's text was longer than the limit and was cut.
+    HookTextCut = "hook-text-cut", Info;
     /// A position placeholder stands in code and is left as it is.
     PlaceholderInFence = "placeholder-in-fence", Info;
     /// The arguments hold an unbalanced quote; it was taken literally.
@@ -136,6 +154,8 @@ codes! {
     CommandFailed = "command-failed", Error;
     /// An injected command ended with status 1, which for this command means "nothing found".
     CommandStatusOne = "command-status-1", Info;
+    /// A prompt is longer than one call may put into a conversation, and was cut.
+    PromptCut = "prompt-cut", Warning;
     /// The shell program uses a construct that the capability shell does not have.
     UnsupportedShell = "unsupported-shell", Error;
     /// The policy refused.

@@ -50,6 +50,17 @@ pub enum AuditEvent {
         /// The rule that decided, with its place.
         rule: String,
     },
+    /// It was decided whether a tool of the host may be used.
+    Tool {
+        /// The tool.
+        tool: String,
+        /// Its input, JSON.
+        input: String,
+        /// The decision.
+        decision: Effect,
+        /// The rule that decided, or why.
+        rule: String,
+    },
     /// A command ended.
     CommandEnd {
         /// The vector that ran.
@@ -105,6 +116,13 @@ pub enum Asked {
     Skill,
     /// A command; the vector as far as it is known.
     Command(Vec<String>),
+    /// The use of a tool of the host.
+    Tool {
+        /// The tool.
+        tool: String,
+        /// Its input, JSON.
+        input: String,
+    },
 }
 
 /// How something ended that did not end by itself.

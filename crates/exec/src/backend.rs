@@ -60,6 +60,8 @@ pub struct NestedCommand {
     pub vector: Vec<String>,
     /// The directory it starts in, absolute or from that of the command that asks; `None` for the same.
     pub directory: Option<String>,
+    /// Its whole environment; `None` for that of the command that asks. What is no name of a variable is left out.
+    pub environment: Option<Vec<(String, String)>>,
     /// Whether it reads what the command that asks reads; else nothing.
     pub reads: bool,
 }

@@ -333,7 +333,7 @@ fn read_file(command: &SimpleCommand, program: &Program) -> Option<String> {
 }
 
 /// A word as far as it is known before anything runs. A placeholder's value is known.
-fn sketch(word: &Word, program: &Program) -> Vec<Result<String, Span>> {
+pub(crate) fn sketch(word: &Word, program: &Program) -> Vec<Result<String, Span>> {
     let unknown = || vec![Err(word.span)];
     if word.has_glob() {
         return unknown();

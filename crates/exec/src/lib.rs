@@ -27,6 +27,7 @@ mod audit;
 mod backend;
 mod eval;
 mod executor;
+mod hook;
 mod mounts;
 mod program;
 mod run;
@@ -35,14 +36,16 @@ mod scratch;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod written;
 
 pub use audit::{
     AllSinks, Asked, AuditContext, AuditError, AuditEvent, AuditFailure, AuditSink, BestEffort, NoAudit, SkillCall,
     Trail,
 };
 pub use backend::{Backend, Exit, Job, Nested, NestedCommand, NestedCommands, RunError};
-pub use eval::is_builtin;
+pub use eval::{ScriptKind, is_builtin, script_at};
 pub use executor::{Asker, CapabilityShell, CommandRecord, Completion, Executor, PlannedCommand, Scene, Streams};
+pub use hook::{HookCall, HookHandler, HookLoadError, HookLoader, HookReply};
 pub use mounts::{ChangeError, Located, Mount, Mounts, Writing, normalise};
 pub use program::{Program, ProgramError};
 pub use run::{Bound, Run, Stop};
@@ -50,3 +53,4 @@ pub use sanitise::{Sanitiser, cut, sanitise};
 pub use stream::{
     Buffer, Capture, Counted, FileOutput, Input, Output, Overflow, PipeReader, PipeWriter, Sink, WriteError, pipe,
 };
+pub use written::{WrittenCommand, WrittenFile, WrittenProgram};

@@ -85,7 +85,7 @@ impl Backend for Fake {
                 let read = String::from_utf8(bytes).expect("tests write UTF-8");
                 let words = vector[1..].iter().map(String::as_str).chain(read.split_whitespace());
                 let vector = words.map(str::to_owned).collect();
-                match nested.run(NestedCommand { vector, directory: None, reads: false })? {
+                match nested.run(NestedCommand { vector, directory: None, environment: None, reads: false })? {
                     Nested::Exited(code) => exit(code),
                     Nested::NotFound => exit(127),
                 }

@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str, base: usize) -> Option<Subset> {
     if !is_ordinary(text) {
         return None;
     }
-    let mut reader = Reader { text, bytes: text.as_bytes(), base, at: 0, events: FRAME, nodes: 0 };
+    let mut reader = Reader { text, bytes: text.as_bytes(), base, at: 0, looked: None, events: FRAME, nodes: 0 };
     let value = reader.map(0, 0)?;
     (reader.at == text.len()).then_some(Subset { value, events: reader.events, nodes: reader.nodes })
 }
@@ -52,14 +52,14 @@ fn is_ordinary(text: &str) -> bool {
     let bytes = text.as_bytes();
     // Without a branch and in one width, so that it is done for many bytes at once.
     let odd = |byte: &u8| u8::from(byte.wrapping_sub(b' ') > b'~' - b' ') & u8::from(*byte != b'\n');
-    let is_plain = |block: &[u8]| block.iter().fold(0, |any, byte| any | odd(byte)) == 0;
+    let is_plain = |block: &[u8; BLOCK]| block.iter().fold(0, |any, byte| any | odd(byte)) == 0;
     let mut at = 0;
     while at < bytes.len() {
-        let end = bytes.len().min(at + BLOCK);
-        if is_plain(&bytes[at..end]) {
-            at = end;
+        if bytes[at..].first_chunk().is_some_and(is_plain) {
+            at += BLOCK;
             continue;
         }
+        let end = bytes.len().min(at + BLOCK);
         while at < end {
             at += match bytes[at] {
                 b' '..=b'~' | b'\n' => 1,
@@ -74,6 +74,28 @@ fn is_ordinary(text: &str) -> bool {
         }
     }
     true
+}
+
+/// The bytes of a key.
+const KEY: [bool; 256] = {
+    let mut is_key = [false; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        is_key[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        byte += 1;
+    }
+    is_key
+};
+
+/// A line that was looked at.
+#[derive(Clone, Copy)]
+struct Looked {
+    at: usize,
+    /// `None` where it is blank.
+    line: Option<Line>,
+    /// The end of the line's text, line end excluded.
+    end: usize,
+    next: usize,
 }
 
 /// A line that is not blank.
@@ -94,6 +116,8 @@ struct Reader<'t> {
     base: usize,
     /// Where the next line starts.
     at: usize,
+    /// The last line that was looked at: where a value goes on over lines, the one behind it is looked at twice.
+    looked: Option<Looked>,
     events: u32,
     nodes: usize,
 }
@@ -113,20 +137,25 @@ impl Reader<'_> {
         }
     }
 
-    /// The line at `at`, or `None` where it is blank, and where the line after it starts.
-    fn line(&self, at: usize) -> (Option<Line>, usize) {
+    /// The line at `at`.
+    fn line(&mut self, at: usize) -> Looked {
+        if let Some(looked) = self.looked.filter(|looked| looked.at == at) {
+            return looked;
+        }
         let (end, next) = self.line_end(at);
         let content = &self.bytes[at..end];
         let indent = content.iter().take_while(|byte| **byte == b' ').count();
         let blank = content[indent..].iter().rev().take_while(|byte| **byte == b' ').count();
         let line = Line { start: at + indent, end: end - blank, indent, next };
-        ((line.start < line.end).then_some(line), next)
+        let looked = Looked { at, line: (line.start < line.end).then_some(line), end, next };
+        self.looked = Some(looked);
+        looked
     }
 
     /// The next line that is neither blank nor a comment; the reader then stands at its start.
     fn peek(&mut self) -> Option<Line> {
         while self.at < self.bytes.len() {
-            let (line, next) = self.line(self.at);
+            let Looked { line, next, .. } = self.line(self.at);
             match line {
                 Some(line) if self.bytes[line.start] != b'#' => return Some(line),
                 _ => self.at = next,
@@ -160,8 +189,7 @@ impl Reader<'_> {
 
     fn entry(&mut self, line: Line, depth: usize) -> Option<Entry> {
         let content = &self.bytes[line.start..line.end];
-        let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        let length = content.iter().take_while(|byte| is_key(byte)).count();
+        let length = content.iter().take_while(|byte| KEY[usize::from(**byte)]).count();
         let first = content.first().filter(|byte| byte.is_ascii_alphabetic() || **byte == b'_');
         if first.is_none() || length > MAX_KEY || content.get(length) != Some(&b':') {
             return None;
@@ -285,7 +313,7 @@ impl Reader<'_> {
         let mut end = first.end;
         let (mut at, mut blank) = (self.at, 0);
         while at < self.bytes.len() {
-            let (line, next) = self.line(at);
+            let Looked { line, next, .. } = self.line(at);
             at = next;
             let Some(line) = line else {
                 blank += 1;
@@ -413,13 +441,12 @@ impl Reader<'_> {
             b">-" => (true, true),
             _ => return None,
         };
-        let first = self.line(self.at).0.filter(|first| first.indent > line.indent)?;
+        let first = self.line(self.at).line.filter(|first| first.indent > line.indent)?;
         let mut text = String::new();
         let mut end = first.start;
         let (mut at, mut blank) = (self.at, 0);
         while at < self.bytes.len() {
-            let (content_end, next) = self.line_end(at);
-            let (content, line_start) = (self.line(at).0, at);
+            let Looked { at: line_start, line: content, end: content_end, next } = self.line(at);
             at = next;
             let Some(content) = content else {
                 if content_end - line_start > first.indent {

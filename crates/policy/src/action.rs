@@ -78,6 +78,12 @@ impl Action {
         }
     }
 
+    /// Whether a pattern is about the action, as a denying rule of this pattern would be.
+    #[must_use]
+    pub fn is_about(&self, pattern: &ToolPattern, base: &PathBase) -> bool {
+        self.is_named_by(pattern, base, true)
+    }
+
     /// Whether a pattern is about the action: when it `takes` away by what it names, else by what it permits.
     pub(crate) fn is_named_by(&self, pattern: &ToolPattern, base: &PathBase, takes: bool) -> bool {
         match self {

@@ -2,7 +2,7 @@
 
 use skillgate_core::{Profile, Source};
 use skillgate_policy::file::{
-    Kind, Level, MAX_POLICY_BYTES, OnFailure, PolicyFile, PolicySkills, SECTIONS, Section, Setter, Shape,
+    Kind, Level, MAX_POLICY_BYTES, OnFailure, PolicyFile, PolicySkills, ProgramLimits, SECTIONS, Section, Setter, Shape,
 };
 use skillgate_policy::{Effect, Place};
 
@@ -54,6 +54,9 @@ tools = ["Bash(git:*)"]
 path = "/usr/bin/gh"
 env = ["GH_HOST"]
 write = ["build/", "out/gh"]
+memory_bytes = 4_294_967_296
+native_processes = 8
+wall_ms = 2_000
 
 [components.mytool]
 path = "/opt/tools/mytool.wasm"
@@ -109,6 +112,13 @@ fn every_section_gives_its_settings_with_their_lines() {
     assert_eq!((gh.value.path.as_str(), &gh.place), ("/usr/bin/gh", &place(25)));
     assert_eq!(gh.value.env, ["GH_HOST"]);
     assert_eq!(gh.value.write.iter().map(|path| path.as_str()).collect::<Vec<_>>(), ["build", "out/gh"]);
+    let limits = ProgramLimits {
+        memory_bytes: Some(4_294_967_296),
+        native_processes: Some(8),
+        native_file_bytes: None,
+        wall_ms: Some(2_000),
+    };
+    assert_eq!(gh.value.limits, limits);
     let tool = &file.components["mytool"];
     let line = |place: &Place| match place {
         Place::File { line, .. } => *line,
@@ -253,6 +263,10 @@ fn mistakes_of_every_kind_have_their_place() {
         ("[programs.gh]\nenv = []", &["1:11 [programs.gh] has no `path`"]),
         ("[programs.\"a/b\"]\npath = \"/bin/x\"", &["1:11 \"a/b\" is not the name of a command"]),
         ("[programs.gh]\npath = \"/usr/../bin/gh\"", &["2:8 holds `..`"]),
+        (
+            "[programs.gh]\npath = \"/usr/bin/gh\"\nwall_ms = 30_001\nmemory_bytes = 0",
+            &["3:11 `programs.wall_ms` would be raised from 30000 to 30001", "4:16 `programs.memory_bytes` is above 0"],
+        ),
         ("[components.t]\npath = \"/t\"\nsha256 = \"E3\"", &["3:10 is not a SHA-256 digest"]),
         ("[[keys]]\nid = \"a\"\n", &["1:1 [keys] has no `public`"]),
         (
@@ -277,7 +291,7 @@ fn mistakes_of_every_kind_have_their_place() {
     }
     let twice =
         format!("{EVERYTHING}\n[[keys]]\nid = \"acme\"\npublic = \"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\"");
-    check(Level::User, &twice, &["56:6 there is a key `acme` already"]);
+    check(Level::User, &twice, &["59:6 there is a key `acme` already"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! `tests/fuzz`, which is a workspace of its own and reaches this module by its path, and the test that replays the committed
 //! corpus. A new target is a module here, a line in [`TARGETS`], a `[[bin]]` in `tests/fuzz`, and a directory in its corpus.
 
+mod archive_to_files;
 mod bytes_to_document;
 mod document_round_trip;
 mod policy_file;
@@ -12,6 +13,7 @@ mod text_to_plan;
 mod tool_patterns;
 mod tree_to_evaluation;
 
+pub use archive_to_files::archive_to_files;
 pub use bytes_to_document::bytes_to_document;
 pub use document_round_trip::document_round_trip;
 pub use policy_file::policy_file;
@@ -31,6 +33,7 @@ pub struct Target {
 
 /// Every target.
 pub const TARGETS: &[Target] = &[
+    Target { name: "archive_to_files", run: archive_to_files },
     Target { name: "bytes_to_document", run: bytes_to_document },
     Target { name: "document_round_trip", run: document_round_trip },
     Target { name: "policy_file", run: policy_file },

@@ -3,12 +3,15 @@
 use crate::{Case, TARGET, project};
 use skillgate_loader::BodyError;
 use skillgate_policy::Invoker;
-use skillgate_runtime::{InvokeError, InvokeRequest, Session};
+use skillgate_runtime::{InvokeError, InvokeRequest, Session, SessionOptions};
 use skillgate_tests::{Ran, Tree, builder, host, prompt};
 use std::sync::Arc;
 
-fn open(tree: &Tree, ran: &Arc<Ran>) -> Session {
-    builder(TARGET, host(&[]), &tree.path(""), ran).open().expect("the project is there")
+fn open(tree: &Tree, ran: &Arc<Ran>) -> std::sync::Arc<Session> {
+    builder(TARGET, host(&[]), &tree.path(""), ran)
+        .open()
+        .expect("the project is there")
+        .session(SessionOptions::default())
 }
 
 fn invoke(session: &Session, name: &str) -> Result<String, Box<InvokeError>> {
@@ -59,7 +62,8 @@ fn broken_skills_are_kept_with_their_reason_and_stop_no_other() {
     assert_eq!(ran.lines(), Vec::<String>::new());
     assert_eq!(invoke(&session, "s").expect("it stands beside them"), "Works, really.\n");
     assert_eq!(invoke(&session, "latin").expect("it is read lossily"), "Caf\u{fffd}, runs.\n");
-    let latin = session.catalogue().named("latin")[0].skill();
+    let catalogue = session.catalogue();
+    let latin = catalogue.named("latin")[0].skill();
     assert!(latin.diagnostics.iter().any(|found| found.code.to_string() == "not-utf8"));
     assert_eq!(invoke(&session, "nothing").expect("an empty file is a text"), "");
 }

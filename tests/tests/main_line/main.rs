@@ -13,7 +13,7 @@ mod refusals;
 
 use skillgate_core::Limits;
 use skillgate_policy::{Effect, Invoker, Refusal, builtin_limits};
-use skillgate_runtime::{Invocation, InvokeError, InvokeRequest};
+use skillgate_runtime::{Invocation, InvokeError, InvokeRequest, SessionOptions};
 use skillgate_tests::{Ran, Tree, builder, host, prompt};
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
@@ -103,9 +103,9 @@ impl<'a> Case<'a> {
         let ran = Ran::new();
         let session = builder(TARGET, host(self.rules), &tree.path(""), &ran)
             .limits(self.limits)
-            .session_id("session-1")
             .open()
-            .expect("the project is there");
+            .expect("the project is there")
+            .session(SessionOptions::default().id("session-1"));
         let mut request = InvokeRequest::new("s", Invoker::User);
         if let Some(arguments) = self.arguments {
             request = request.arguments(arguments);

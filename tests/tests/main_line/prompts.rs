@@ -2,7 +2,7 @@
 
 use crate::{Case, TARGET, project};
 use skillgate_policy::Invoker;
-use skillgate_runtime::InvokeRequest;
+use skillgate_runtime::{InvokeRequest, SessionOptions};
 use skillgate_tests::{Ran, builder, host, prompt};
 
 #[test]
@@ -68,7 +68,10 @@ fn output_is_not_read_again() {
     assert!(outcome.result.is_err(), "the control: there is no such file yet");
     let tree = project("", "!`cat notes/trap.md` $0");
     tree.write("notes/trap.md", b"!`ls` $0 $ARGUMENTS ${CLAUDE_SESSION_ID}\n");
-    let session = builder(TARGET, host(&[]), &tree.path(""), &Ran::new()).open().expect("opens");
+    let session = builder(TARGET, host(&[]), &tree.path(""), &Ran::new())
+        .open()
+        .expect("opens")
+        .session(SessionOptions::default());
     let request = InvokeRequest::new("s", Invoker::User).arguments("x");
     let text = prompt(&session.invoke(&request).expect("runs"));
     assert_eq!(text, "!`ls` $0 $ARGUMENTS ${CLAUDE_SESSION_ID} x\n");
@@ -114,7 +117,8 @@ fn an_invocation_says_what_ran_under_which_rule() {
 fn a_plan_tells_what_will_run_and_runs_nothing() {
     let tree = project("allowed-tools: Bash(ls:*), Bash(wc:*)", "!`ls $0 | wc -l` !`wc -l beds/*.txt $(ls)`");
     let ran = Ran::new();
-    let session = builder(TARGET, host(&[]), &tree.path(""), &ran).open().expect("opens");
+    let session =
+        builder(TARGET, host(&[]), &tree.path(""), &ran).open().expect("opens").session(SessionOptions::default());
     let plan = session.plan(&InvokeRequest::new("s", Invoker::User).arguments("beds")).expect("plans");
     let words: Vec<Vec<Option<String>>> = plan
         .injections

@@ -2,7 +2,7 @@
 
 use crate::{Case, TARGET, project};
 use skillgate_policy::{Effect, Invoker, RefusalReason};
-use skillgate_runtime::{InvokeError, InvokeRequest};
+use skillgate_runtime::{InvokeError, InvokeRequest, SessionOptions};
 use skillgate_tests::{Ran, Tree, builder, host, prompt};
 
 /// Refused before anything ran: the action as shown, and the line that would allow it.
@@ -145,7 +145,10 @@ fn a_word_that_nobody_wrote_is_no_option() {
 fn a_file_that_is_named_like_an_option_is_no_option() {
     let tree = project("", "!`ls *`");
     let invoke = |rules: &[(Effect, &str)]| {
-        let session = builder(TARGET, host(rules), &tree.path(""), &Ran::new()).open().expect("opens");
+        let session = builder(TARGET, host(rules), &tree.path(""), &Ran::new())
+            .open()
+            .expect("opens")
+            .session(SessionOptions::default());
         session.invoke(&InvokeRequest::new("s", Invoker::User)).map_err(Box::new)
     };
     let only_ls: &[(Effect, &str)] = &[(Effect::Allow, "Bash(ls:*)")];
@@ -222,7 +225,7 @@ fn an_untrusted_projects_skills_are_listed_and_not_invoked() {
     let session = |trusted, home: bool| {
         let builder = builder(TARGET, host(&[]), &tree.path(""), &ran).trust_project(trusted);
         let builder = if home { builder.home(tree.path("home")) } else { builder };
-        builder.open().expect("opens")
+        builder.open().expect("opens").session(SessionOptions::default())
     };
     let request = InvokeRequest::new("s", Invoker::User);
     match session(false, false).invoke(&request) {
@@ -231,8 +234,8 @@ fn an_untrusted_projects_skills_are_listed_and_not_invoked() {
     }
     assert_eq!(ran.lines(), Vec::<String>::new());
     let untrusted = session(false, true);
-    let states: Vec<_> = untrusted
-        .catalogue()
+    let catalogue = untrusted.catalogue();
+    let states: Vec<_> = catalogue
         .entries()
         .iter()
         .map(|entry| (entry.qualified_name(), entry.state().as_str(), entry.is_offered_to_model()))
@@ -249,7 +252,10 @@ fn an_untrusted_projects_skills_are_listed_and_not_invoked() {
 fn an_unknown_skill_gives_the_nearest_names() {
     let skill = |name: &str| format!("=== .claude/skills/{name}/SKILL.md\n---\ndescription: d\n---\nx\n");
     let tree = Tree::new(&["review", "review-pr", "deploy"].map(skill).concat());
-    let session = builder(TARGET, host(&[]), &tree.path(""), &Ran::new()).open().expect("opens");
+    let session = builder(TARGET, host(&[]), &tree.path(""), &Ran::new())
+        .open()
+        .expect("opens")
+        .session(SessionOptions::default());
     for (name, expected) in
         [("reveiw", vec!["review"]), ("rev", vec!["review", "review-pr"]), ("/deploi", vec!["deploy"]), ("zzz", vec![])]
     {
@@ -265,7 +271,10 @@ fn a_rule_on_the_skill_itself_goes_first() {
     let tree = project("", "!`ls`");
     let ran = Ran::new();
     let invoke = |rules: &[(Effect, &str)]| {
-        let session = builder(TARGET, host(rules), &tree.path(""), &ran).open().expect("opens");
+        let session = builder(TARGET, host(rules), &tree.path(""), &ran)
+            .open()
+            .expect("opens")
+            .session(SessionOptions::default());
         session.invoke(&InvokeRequest::new("s", Invoker::User)).map_err(Box::new)
     };
     let bash = (Effect::Allow, "Bash");

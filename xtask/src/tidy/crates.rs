@@ -109,7 +109,7 @@ const OWNED: &[(&str, &[&str], &str)] = &[
     ("libc", &["sandbox", "probes"], "raw system calls belong to sandbox and probes"),
     (
         "rustix",
-        &["state", "loader", "bundle", "exec", "exec-wasm", "exec-host", "sandbox", "probes", "cli", "tests"],
+        &["state", "loader", "bundle", "exec", "exec-wasm", "exec-host", "sandbox", "probes", "mcp", "cli", "tests"],
         "system calls belong to the crates that do input and output",
     ),
 ];

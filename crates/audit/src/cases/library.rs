@@ -3,6 +3,7 @@
 use crate::case::{Act, Case, Group, Target};
 use crate::field::Field;
 use crate::trial::{Trial, Trouble};
+use skillgate_bundle::Extraction;
 use skillgate_exec::{Mounts, Writing};
 use skillgate_loader::read_file_below_ambient;
 use skillgate_policy::{Authority, Effect, Host, Place, Rule};
@@ -112,8 +113,41 @@ fn race(trial: &mut Trial<'_>) -> Result<(), Trouble> {
         format!("{attempts} in {flips} exchanges"),
     );
     trial.denied("times that the secret was read", "0", secret);
+    extract_while_exchanged(trial)?;
     let same = trial.field.state("outside")? == before;
     trial.denied_when("the directory outside", "as before", same, same);
+    Ok(())
+}
+
+/// Takes skills to disk while every directory that is made is exchanged with a link to the outside.
+fn extract_while_exchanged(trial: &mut Trial<'_>) -> Result<(), Trouble> {
+    let broken = |error: skillgate_bundle::ExtractError| Trouble::Broken(error.to_string());
+    let parent = tempfile::tempdir()?;
+    let extraction = Extraction::begin_ambient(parent.path()).map_err(broken)?;
+    let files = [("SKILL.md", b"x".as_slice()), ("way/file", b"inside")];
+    let quiet = extraction.extract("quiet", files).map_err(broken)?;
+    let whole = std::fs::read_to_string(quiet.join("way/file"))?;
+    let outside = trial.field.path("outside");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                for entry in std::fs::read_dir(extraction.path()).into_iter().flatten().flatten() {
+                    let way = entry.path().join("way");
+                    // Each may come too late.
+                    let _moved = std::fs::rename(&way, entry.path().join("away"));
+                    let _linked = std::os::unix::fs::symlink(&outside, &way);
+                    let _removed = std::fs::remove_file(&way);
+                }
+            }
+        });
+        for number in 0..500 {
+            // Refused or whole.
+            let _either = extraction.extract(&format!("skill{number}"), files);
+        }
+        done.store(true, Ordering::Release);
+    });
+    trial.control("a skill that is taken to disk in peace", "inside", whole);
     Ok(())
 }
 
@@ -179,6 +213,13 @@ fn planted_names(trial: &mut Trial<'_>) -> Result<(), Trouble> {
     let same = trial.field.state("outside")? == before;
     trial.denied_when("what a planted link led to", "as before", same, same);
     let read = directory.read("record", 64).map_err(broken)?;
+    let extracted = |name: &str| match Extraction::begin_ambient(&at(name)) {
+        Ok(_) => "taken".to_owned(),
+        Err(error) => format!("refused: {error}"),
+    };
+    let found = extracted("open");
+    trial.denied_when("taking skills to disk where others can write", "refused", found.starts_with("refused"), found);
+    trial.control("taking skills to disk in a directory of one's own", "taken", extracted("own"));
     trial.control_when("a file of its own", "written and read", read.as_deref() == Some(b"ours"), format!("{read:?}"));
     Ok(())
 }

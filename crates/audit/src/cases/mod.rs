@@ -5,12 +5,14 @@ mod degradation;
 mod guest_files;
 mod guest_modules;
 mod guests;
+mod hooks;
 mod host_environment;
 mod host_files;
 mod host_network;
 mod host_processes;
 mod host_resources;
 mod library;
+mod loader_files;
 mod quirks;
 
 use crate::case::Case;
@@ -21,6 +23,7 @@ pub(crate) fn all() -> Vec<Case> {
         guests::CASES,
         guest_modules::CASES,
         guest_files::CASES,
+        hooks::CASES,
         host_files::CASES,
         host_processes::CASES,
         host_network::CASES,
@@ -29,6 +32,7 @@ pub(crate) fn all() -> Vec<Case> {
         commands::CASES,
         quirks::CASES,
         library::CASES,
+        loader_files::CASES,
         degradation::CASES,
     ];
     groups.into_iter().flatten().copied().collect()

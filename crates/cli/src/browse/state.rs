@@ -32,7 +32,7 @@ impl Row {
     /// Every skill of the session by source, broken ones last in their group.
     pub(super) fn all(session: &Session) -> Vec<Self> {
         let catalogue = session.catalogue();
-        let mut rows: Vec<Self> = catalogue.entries().iter().map(Self::of).collect();
+        let mut rows: Vec<Self> = catalogue.entries().iter().map(|entry| Self::of(entry)).collect();
         rows.extend(catalogue.broken().iter().map(|failure| {
             Self::new(
                 &failure.name,
@@ -86,7 +86,8 @@ impl Row {
 
     /// The text of the skill, or why it cannot be shown.
     pub(super) fn read(&self, session: &Session) -> String {
-        let Some(entry) = session.catalogue().qualified(&self.qualified_name) else {
+        let catalogue = session.catalogue();
+        let Some(entry) = catalogue.qualified(&self.qualified_name) else {
             return String::new();
         };
         match session.roots().document(entry.skill(), session.load_options()) {

@@ -7,22 +7,15 @@ use crate::output::{ListOutput, SkillOutput};
 use crate::text;
 use skillgate_core::{LineIndex, LoadedFrom, Source};
 use skillgate_registry::Entry;
-use skillgate_runtime::Session;
+use skillgate_runtime::{Session, TouchOutcome};
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, verb: &ListVerb) -> Result<Status, Failure> {
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
+    let found = if verb.all { session.touch_everything() } else { TouchOutcome::default() };
     let catalogue = session.catalogue();
-    let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(|entry| with_places(&session, entry)).collect();
-    skills.extend(catalogue.broken().iter().map(SkillOutput::of_failure));
-    if let Some(name) = &verb.set {
-        let set = context::set(session.policy(), name)?;
-        let is_in = |skill: &SkillOutput| {
-            set.iter().any(|pattern| pattern.matches(&skill.name) || pattern.matches(&skill.qualified_name))
-        };
-        skills.retain(is_in);
-    }
-    for found in session.diagnostics() {
+    let ListOutput { skills } = output(&session, verb.set.as_deref())?;
+    for found in session.diagnostics().iter().chain(&found.diagnostics) {
         text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
     }
     for found in catalogue.diagnostics() {
@@ -39,6 +32,27 @@ pub(crate) fn run(global: &Global, verb: &ListVerb) -> Result<Status, Failure> {
         text::human(&if skills.is_empty() { nothing(&session) } else { table(&skills) });
     }
     Ok(Status::Done)
+}
+
+/// The skills, all or those of a set of the policy.
+pub(crate) fn output(session: &Session, set: Option<&str>) -> Result<ListOutput, Failure> {
+    let catalogue = session.catalogue();
+    let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(|entry| with_places(session, entry)).collect();
+    for skill in &mut skills {
+        let waits = matches!(skill.state.as_str(), "active" | "conditional" | "hidden");
+        if waits && found.nested.contains(&skill.qualified_name) {
+            skill.nested();
+        }
+    }
+    skills.extend(catalogue.broken().iter().map(SkillOutput::of_failure));
+    if let Some(name) = set {
+        let set = context::set(session.policy(), name)?;
+        let is_in = |skill: &SkillOutput| {
+            set.iter().any(|pattern| pattern.matches(&skill.name) || pattern.matches(&skill.qualified_name))
+        };
+        skills.retain(is_in);
+    }
+    Ok(ListOutput { skills })
 }
 
 /// A skill with the lines and columns of its findings. They are in its text, which is not kept: it is read again where a finding

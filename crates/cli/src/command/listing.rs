@@ -5,10 +5,10 @@ use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{CutOutput, ListedOutput, ListingOutput};
 use crate::text;
-use skillgate_registry::{Cut, DEFAULT_LISTING_CHARS, ListingForm, ListingOptions, NamePattern, SKILL_TOOL_GUIDANCE};
+use skillgate_registry::{Cut, DEFAULT_LISTING_CHARS, Listing, ListingForm, ListingOptions, SKILL_TOOL_GUIDANCE};
 
 pub(crate) fn run(global: &Global, verb: &ListingVerb) -> Result<Status, Failure> {
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
@@ -17,28 +17,14 @@ pub(crate) fn run(global: &Global, verb: &ListingVerb) -> Result<Status, Failure
         (None, Some(tokens)) => ListingOptions::budget_of_context(tokens),
         (None, None) => DEFAULT_LISTING_CHARS,
     };
-    let pinned = session.policy().pin.iter().map(|pin| NamePattern::new(&pin.value)).collect();
     let options = ListingOptions {
-        budget_chars,
         form: if verb.xml { ListingForm::Xml } else { ListingForm::Text },
-        pinned,
         only: verb.set.as_deref().map(|name| context::set(session.policy(), name)).transpose()?,
-        ..ListingOptions::default()
+        ..session.listing_options(budget_chars)
     };
-    let listing = session.catalogue().listing(&options);
+    let listing = session.listing(&options);
     if global.format == Format::Json {
-        let entries = listing.entries.into_iter().map(|listed| ListedOutput {
-            name: listed.name,
-            qualified_name: listed.qualified_name,
-            level: listed.level.as_str().to_owned(),
-        });
-        text::json(&ListingOutput {
-            text: listing.text,
-            guidance: SKILL_TOOL_GUIDANCE.to_owned(),
-            budget_chars,
-            entries: entries.collect(),
-            cut: cut(listing.cut),
-        })?;
+        text::json(&output(listing, budget_chars))?;
         return Ok(Status::Done);
     }
     if verb.guidance {
@@ -48,6 +34,22 @@ pub(crate) fn run(global: &Global, verb: &ListingVerb) -> Result<Status, Failure
     let used = listing.text.chars().count();
     text::complain(&format!("{}; {used} of {budget_chars} characters{}", words(&listing.cut), left_out(&listing.cut)));
     Ok(Status::Done)
+}
+
+/// A listing as it is printed.
+pub(crate) fn output(listing: Listing, budget_chars: usize) -> ListingOutput {
+    let entries = listing.entries.into_iter().map(|listed| ListedOutput {
+        name: listed.name,
+        qualified_name: listed.qualified_name,
+        level: listed.level.as_str().to_owned(),
+    });
+    ListingOutput {
+        text: listing.text,
+        guidance: SKILL_TOOL_GUIDANCE.to_owned(),
+        budget_chars,
+        entries: entries.collect(),
+        cut: cut(listing.cut),
+    }
 }
 
 fn cut(cut: Cut) -> CutOutput {

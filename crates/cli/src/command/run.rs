@@ -1,6 +1,7 @@
 //! `skillgate run NAME`
 
 use crate::args::{Format, Global, RunVerb};
+use crate::command::kept;
 use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{
@@ -9,25 +10,38 @@ use crate::output::{
 use crate::text::{self, Style};
 use skillgate_core::{Context, Diagnostic, Effort, Severity};
 use skillgate_policy::{Invoker, SkillDecision};
-use skillgate_runtime::{InjectionPlan, InjectionReport, Invocation, InvocationPlan, InvokeRequest, Role};
+use skillgate_runtime::{InjectionPlan, Invocation, InvocationPlan, InvokeRequest};
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
-    let mut builder = context::session(global)?;
+    let mut options = context::options(global);
     if let Some(id) = &verb.session_id {
-        builder = builder.session_id(id);
+        options = options.id(id);
     }
-    let session = builder.open()?;
+    // Where the skill has an agent of its own, its prompt is printed.
+    let session = context::runtime(global)?.open()?.session(options.host_runs_forks(true));
+    if let Some(file) = &verb.session {
+        kept::take_up(&session, file)?;
+    }
     let mut request = InvokeRequest::new(&verb.name, Invoker::User);
-    if let Some(text) = &verb.args {
+    let arguments = match &verb.args {
+        Some(text) => Some(text.clone()),
+        None => (!verb.arguments.is_empty()).then(|| quoted(&verb.arguments)),
+    };
+    if let Some(text) = &arguments {
         request = request.arguments(text);
-    } else if !verb.arguments.is_empty() {
-        request = request.arguments(quoted(&verb.arguments));
     }
     if verb.dry_run {
         let plan = session.plan(&request)?;
-        let objection = plan.objection();
-        let output = planned(&plan);
+        let hooks = session.hooks_of(&plan);
+        let mut output = planned(&plan);
+        let objection = match hooks {
+            Ok(hooks) => {
+                output.hooks = hooks;
+                plan.objection()
+            }
+            Err(error) => plan.objection().or(Some(error)),
+        };
         if global.format == Format::Json {
             text::json(&output)?;
         } else {
@@ -35,15 +49,21 @@ pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
         }
         return objection.map_or(Ok(Status::Done), |objection| Err(objection.into()));
     }
+    if verb.session.is_some() {
+        let decision = decision(&session.plan(&request)?);
+        return kept::call(global, &session, verb, arguments, decision);
+    }
     let plan = session.prepare(&request)?;
     let position = plan.positions();
     let decision = decision(&plan);
+    let hooks = session.hooks_of(&plan)?;
     let invocation = session.run(plan)?;
+    session.count_use(&invocation.skill);
     if global.format == Format::Json {
-        text::json(&invoked(&invocation, decision, &position))?;
+        text::json(&invoked(&invocation, (decision, hooks), &position))?;
     } else {
         if global.verbose {
-            let output = invoked(&invocation, decision, &position);
+            let output = invoked(&invocation, (decision, hooks), &position);
             text::complain(text::safe(&explain(&output)).trim_end());
         }
         report(global, &invocation.diagnostics);
@@ -73,7 +93,7 @@ fn report(global: &Global, diagnostics: &[Diagnostic]) {
     }
 }
 
-fn decision(plan: &InvocationPlan<'_>) -> String {
+fn decision(plan: &InvocationPlan) -> String {
     match &plan.decision {
         Ok(SkillDecision::ByRule(rule)) => rule.to_string(),
         Ok(SkillDecision::Agreed { because }) => format!("allow ({because}, agreed to)"),
@@ -82,7 +102,7 @@ fn decision(plan: &InvocationPlan<'_>) -> String {
     }
 }
 
-fn effort(effort: &Effort) -> String {
+pub(crate) fn effort(effort: &Effort) -> String {
     match serde_json::to_value(effort) {
         Ok(serde_json::Value::String(word)) => word,
         Ok(value) => value.to_string(),
@@ -109,19 +129,7 @@ pub(crate) fn injection_plan(plan: &InjectionPlan) -> InjectionOutput {
     }
 }
 
-fn injection_report(report: &InjectionReport) -> InjectionOutput {
-    InjectionOutput {
-        source: report.source.clone(),
-        commands: report.commands.iter().map(CommandOutput::ran).collect(),
-        error: None,
-        exit_code: Some(report.exit_code),
-        stdout_bytes: Some(report.stdout_bytes),
-        truncated: report.truncated,
-        duration_us: Some(report.duration_us),
-    }
-}
-
-fn planned(plan: &InvocationPlan<'_>) -> RunOutput {
+fn planned(plan: &InvocationPlan) -> RunOutput {
     let header = &plan.skill.frontmatter;
     let position = plan.positions();
     RunOutput {
@@ -139,28 +147,22 @@ fn planned(plan: &InvocationPlan<'_>) -> RunOutput {
     }
 }
 
-fn invoked(invocation: &Invocation, decision: String, position: &skillgate_runtime::Positions) -> RunOutput {
+fn invoked(
+    invocation: &Invocation,
+    (decision, hooks): (String, Vec<String>),
+    position: &skillgate_runtime::Positions,
+) -> RunOutput {
     RunOutput {
         skill: invocation.skill.to_string(),
         mode: mode(invocation.mode),
         dry_run: false,
         decision,
-        messages: invocation
-            .messages
-            .iter()
-            .map(|message| MessageOutput {
-                role: match message.role {
-                    Role::User => "user".to_owned(),
-                },
-                is_meta: message.is_meta,
-                content: message.content.clone(),
-            })
-            .collect(),
+        messages: invocation.messages.iter().map(MessageOutput::of).collect(),
         authority: AuthorityOutput::of(&invocation.authority),
         model: invocation.model.clone(),
         effort: invocation.effort.as_ref().map(effort),
-        hooks: Vec::new(),
-        injections: invocation.injections.iter().map(injection_report).collect(),
+        hooks,
+        injections: invocation.injections.iter().map(InjectionOutput::ran).collect(),
         diagnostics: invocation
             .diagnostics
             .iter()

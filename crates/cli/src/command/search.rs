@@ -8,7 +8,7 @@ use skillgate_runtime::{DiscoverSkills, DiscoveredSkills};
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, verb: &SearchVerb) -> Result<Status, Failure> {
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     let request = DiscoverSkills { description: verb.query.join(" "), limit: Some(verb.limit.into()) };
     let found = session.discover_skills(&request);
     if global.format == Format::Json {

@@ -15,7 +15,7 @@ use skillgate_runtime::{InvokeError, InvokeRequest, Session};
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, verb: &ShowVerb) -> Result<Status, Failure> {
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     let shown = show(&session, &verb.name)?;
     if global.format == Format::Json {
         text::json(&shown)?;
@@ -29,7 +29,8 @@ fn show(session: &Session, name: &str) -> Result<ShowOutput, Failure> {
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
-    let entry = match session.catalogue().lookup(name) {
+    let catalogue = session.catalogue();
+    let entry = match catalogue.lookup(name) {
         Lookup::Found(entry) => entry,
         Lookup::Broken(failure) => return Err(InvokeError::Unreadable(Box::new(failure.clone())).into()),
         Lookup::Unknown { nearest } => {

@@ -58,7 +58,7 @@ fn whole() -> f64 {
 
 pub(crate) fn run(global: &Global, verb: &TestTriggersVerb) -> Result<Status, Failure> {
     let triggers = read(verb)?;
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     let known = |name: &String| session.catalogue().offered_to_model().any(|entry| is_named(entry, name));
     if let Some(name) = triggers.case.iter().flat_map(|case| case.expect.names()).find(|name| !known(name)) {
         return Err(Failure::Triggers {

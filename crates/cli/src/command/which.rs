@@ -11,11 +11,12 @@ use skillgate_runtime::InvokeError;
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, verb: &WhichVerb) -> Result<Status, Failure> {
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
-    let explained = session.catalogue().explain(&verb.name).map_err(|nearest| InvokeError::Unknown {
+    let catalogue = session.catalogue();
+    let explained = catalogue.explain(&verb.name).map_err(|nearest| InvokeError::Unknown {
         name: verb.name.clone(),
         nearest: nearest.into_iter().map(str::to_owned).collect(),
     })?;

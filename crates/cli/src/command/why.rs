@@ -12,11 +12,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 pub(crate) fn run(global: &Global, verb: &WhyVerb) -> Result<Status, Failure> {
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
-    let entry = match session.catalogue().lookup(&verb.name) {
+    let catalogue = session.catalogue();
+    let entry = match catalogue.lookup(&verb.name) {
         Lookup::Found(entry) => entry,
         Lookup::Broken(failure) => return Err(InvokeError::Unreadable(Box::new(failure.clone())).into()),
         Lookup::Unknown { nearest } => {
@@ -119,7 +120,7 @@ fn way_out(session: &Session, entry: &Entry) -> Option<String> {
 
 /// Whether touching these files would make the skill active.
 fn tried(session: &Session, entry: &Entry, paths: &[std::path::PathBuf]) -> Vec<TriedPathOutput> {
-    let activation = PathActivation::of(session.catalogue(), session.load_options().profile);
+    let activation = PathActivation::of(&session.catalogue(), session.load_options().profile);
     let root = session.project().map(|project| project.root.as_path());
     paths
         .iter()

@@ -30,7 +30,7 @@ pub(crate) struct SkillOutput {
     pub(crate) loaded_from: String,
     /// Its file.
     pub(crate) path: String,
-    /// `active`, `conditional`, `shadowed`, `hidden`, `disabled`, `untrusted`, `unavailable` or `broken`.
+    /// `active`, `conditional`, `nested`, `shadowed`, `hidden`, `disabled`, `untrusted`, `unavailable` or `broken`.
     pub(crate) state: String,
     /// The state's reason, where there is one.
     pub(crate) reason: Option<String>,
@@ -80,6 +80,14 @@ impl SkillOutput {
             plugin: skill.plugin.as_ref().map(|plugin| plugin.name.clone()),
             diagnostics: skill.diagnostics.iter().map(|found| DiagnosticOutput::new(found, &position)).collect(),
         }
+    }
+
+    /// Marks a skill of a directory inside the project, which is not there before a file in the directory is touched.
+    pub(crate) fn nested(&mut self) {
+        let dir = self.qualified_name.strip_suffix(&format!(":{}", self.name)).unwrap_or_default();
+        self.reason = Some(format!("nested: it is there when a file in `{dir}` is touched"));
+        self.state = "nested".to_owned();
+        self.model_invocable = false;
     }
 
     pub(crate) fn of_failure(failure: &LoadFailure) -> Self {

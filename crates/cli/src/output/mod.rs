@@ -6,14 +6,19 @@ mod catalogue;
 mod check;
 mod diagnostic;
 mod frontmatter;
+mod hooks;
 mod list;
 mod log;
+mod mcp;
+mod pack;
 mod policy;
 mod policy_file;
 mod run;
 mod search;
+mod session;
 mod show;
 mod trust;
+mod watch;
 
 pub(crate) use audit::AuditPlanOutput;
 pub(crate) use catalogue::{
@@ -21,8 +26,16 @@ pub(crate) use catalogue::{
 };
 pub(crate) use check::{CheckOutput, CheckedFile};
 pub(crate) use diagnostic::DiagnosticOutput;
+pub(crate) use hooks::{CalledHookOutput, HookOutput, HookSkillOutput, HooksListOutput, HooksTestOutput};
 pub(crate) use list::{ListOutput, SkillOutput};
 pub(crate) use log::LogVerifyOutput;
+pub(crate) use mcp::{McpListOutput, McpServerOutput};
+pub(crate) use pack::{
+    PackCaseOutput, PackChangeOutput, PackDiffOutput, PackEntryOutput, PackFileOutput, PackInspectOutput,
+    PackInstallOutput, PackInstalledOutput, PackKeygenOutput, PackListOutput, PackMadeOutput, PackOutdatedEntryOutput,
+    PackOutdatedOutput, PackSignatureOutput, PackSkillOutput, PackSourceOutput, PackStateOutput, PackTestOutput,
+    PackVerifyOutput,
+};
 pub(crate) use policy::{
     ExplainedOutput, ImportNoteOutput, ImportedOutput, MistakeOutput, PlaceOutput, PolicyCheckOutput,
     PolicyExplainOutput, PolicyFileOutput, PolicyImportOutput, PolicyRuleOutput, PolicyShowOutput, RuleOutput,
@@ -32,11 +45,16 @@ pub(crate) use run::{
     AuthorityOutput, CaveatOutput, CommandOutput, InjectionOutput, MessageOutput, RunOutput, WordOutput,
 };
 pub(crate) use search::{TriggerCaseOutput, TriggersOutput};
+pub(crate) use session::{
+    AgentMark, EventOutput, ForkResultOutput, InvokeOutput, NothingOutput, RevokeOutput, SaveOutput, SessionReply,
+    ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, UnloadOutput,
+};
 pub(crate) use show::{FileOutput, ShowOutput};
 pub(crate) use trust::{
     AsksOutput, ChangeOutput, FileChangeOutput, TrustAddOutput, TrustListOutput, TrustRemoveOutput, TrustReviewOutput,
     TrustedFolderOutput, TrustedSkillOutput,
 };
+pub(crate) use watch::{WatchOutput, WatchedFileOutput};
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -153,15 +171,21 @@ pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
         SchemaOf::Listing => generator.into_root_schema_for::<ListingOutput>(),
         SchemaOf::Show => generator.into_root_schema_for::<ShowOutput>(),
         SchemaOf::Run => generator.into_root_schema_for::<RunOutput>(),
+        SchemaOf::Watch => generator.into_root_schema_for::<WatchOutput>(),
         SchemaOf::Check => generator.into_root_schema_for::<CheckOutput>(),
         SchemaOf::Search => generator.into_root_schema_for::<skillgate_runtime::DiscoveredSkills>(),
         SchemaOf::DiscoverSkills => generator.into_root_schema_for::<skillgate_runtime::DiscoverSkills>(),
+        SchemaOf::SessionRequest => generator.into_root_schema_for::<crate::command::session::Request>(),
+        SchemaOf::SessionResponse => generator.into_root_schema_for::<crate::command::session::Line>(),
         SchemaOf::TestTriggers => generator.into_root_schema_for::<TriggersOutput>(),
         SchemaOf::SandboxDoctor => generator.into_root_schema_for::<SandboxDoctorOutput>(),
         SchemaOf::SandboxRun => generator.into_root_schema_for::<SandboxRunOutput>(),
         SchemaOf::SandboxCommands => generator.into_root_schema_for::<SandboxCommandsOutput>(),
+        SchemaOf::HooksList => generator.into_root_schema_for::<HooksListOutput>(),
+        SchemaOf::HooksTest => generator.into_root_schema_for::<HooksTestOutput>(),
         SchemaOf::LogVerify => generator.into_root_schema_for::<LogVerifyOutput>(),
         SchemaOf::AuditRecord => generator.into_root_schema_for::<skillgate_runtime::AuditRecord>(),
+        SchemaOf::McpList | SchemaOf::McpInspect => generator.into_root_schema_for::<McpListOutput>(),
         SchemaOf::Error => generator.into_root_schema_for::<ErrorOutput>(),
         SchemaOf::Frontmatter => generator.into_root_schema_for::<frontmatter::FrontmatterInput>(),
         SchemaOf::TrustAdd => generator.into_root_schema_for::<TrustAddOutput>(),
@@ -173,5 +197,19 @@ pub(crate) fn schema(of: crate::args::SchemaOf) -> Schema {
         SchemaOf::PolicyExplain => generator.into_root_schema_for::<PolicyExplainOutput>(),
         SchemaOf::PolicyCheck => generator.into_root_schema_for::<PolicyCheckOutput>(),
         SchemaOf::PolicyImport => generator.into_root_schema_for::<PolicyImportOutput>(),
+        SchemaOf::PackBuild | SchemaOf::PackSign | SchemaOf::PackPush => {
+            generator.into_root_schema_for::<PackMadeOutput>()
+        }
+        SchemaOf::PackKeygen => generator.into_root_schema_for::<PackKeygenOutput>(),
+        SchemaOf::PackInspect => generator.into_root_schema_for::<PackInspectOutput>(),
+        SchemaOf::PackVerify => generator.into_root_schema_for::<PackVerifyOutput>(),
+        SchemaOf::PackDiff => generator.into_root_schema_for::<PackDiffOutput>(),
+        SchemaOf::PackTest => generator.into_root_schema_for::<PackTestOutput>(),
+        SchemaOf::PackInstall | SchemaOf::PackUpdate => generator.into_root_schema_for::<PackInstallOutput>(),
+        SchemaOf::PackOutdated => generator.into_root_schema_for::<PackOutdatedOutput>(),
+        SchemaOf::PackList => generator.into_root_schema_for::<PackListOutput>(),
+        SchemaOf::PackRemove | SchemaOf::PackEnable | SchemaOf::PackDisable => {
+            generator.into_root_schema_for::<PackStateOutput>()
+        }
     }
 }

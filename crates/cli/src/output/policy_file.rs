@@ -85,7 +85,12 @@ fn of_kind(section: &Section, key: &Key) -> Value {
         Kind::Date => json!({ "type": "string", "format": "date" }),
         Kind::Number(_) => {
             let most = greatest(section.name, key.name);
-            json!({ "type": "integer", "minimum": 1, "maximum": most, "default": most })
+            let mut number = json!({ "type": "integer", "minimum": 1, "maximum": most });
+            // Without it another key's number holds, whatever that is.
+            if key.default.parse::<u64>().is_ok() || key.default.is_empty() {
+                number["default"] = json!(most);
+            }
+            number
         }
     }
 }

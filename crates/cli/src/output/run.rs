@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use skillgate_core::Span;
 use skillgate_exec::{CommandRecord, PlannedCommand};
-use skillgate_runtime::AuthorityReport;
+use skillgate_runtime::{AuthorityReport, InjectionReport, Message, Role};
 
 /// What `run` did, or with `--dry-run` would do.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -158,6 +158,30 @@ impl AuthorityOutput {
                 .iter()
                 .map(|entry| EffectiveOutput { pattern: entry.pattern.clone(), narrowed_by: entry.narrowed_by.clone() })
                 .collect(),
+        }
+    }
+}
+
+impl MessageOutput {
+    pub(crate) fn of(message: &Message) -> Self {
+        let role = match message.role {
+            Role::User => "user",
+        };
+        Self { role: role.to_owned(), is_meta: message.is_meta, content: message.content.clone() }
+    }
+}
+
+impl InjectionOutput {
+    /// One that ran.
+    pub(crate) fn ran(report: &InjectionReport) -> Self {
+        Self {
+            source: report.source.clone(),
+            commands: report.commands.iter().map(CommandOutput::ran).collect(),
+            error: None,
+            exit_code: Some(report.exit_code),
+            stdout_bytes: Some(report.stdout_bytes),
+            truncated: report.truncated,
+            duration_us: Some(report.duration_us),
         }
     }
 }

@@ -201,3 +201,60 @@ fn a_plugin_is_used_when_its_directory_is_trusted() {
         assert!(ran.status == 0 && ran.stdout.contains("Text of plugin"), "{name}: {}{}", ran.stdout, ran.stderr);
     }
 }
+
+#[test]
+fn the_environment_switches_managed_skills_off_unless_the_managed_policy_insists() {
+    let world = World::new("@ managed/.claude/skills/m/SKILL.md\n---\ndescription: Managed.\n---\nText.");
+    let listed = |variable: Option<(&str, &str)>| {
+        let mut command = world.command(&["list"]);
+        command.envs(variable);
+        crate::fixture::ran(command.output().expect("it starts")).stdout.contains("  m ")
+    };
+    assert!(listed(None));
+    for name in ["SKILLGATE_DISABLE_POLICY_SKILLS", "CLAUDE_CODE_DISABLE_POLICY_SKILLS"] {
+        assert!(!listed(Some((name, "1"))), "{name}");
+        assert!(listed(Some((name, "0"))) && listed(Some((name, ""))), "{name}");
+    }
+    world.write("managed/policy.toml", "[skills]\npolicy_skills = \"required\"\n");
+    assert!(listed(Some(("SKILLGATE_DISABLE_POLICY_SKILLS", "1"))));
+}
+
+#[test]
+fn all_skills_of_a_project_are_listed_with_what_brings_them() {
+    let world = World::new(
+        "@ project/.claude/skills/s/SKILL.md\n---\ndescription: The root's.\n---\nText.
+@ project/pkg/a/.claude/skills/s/SKILL.md\n---\ndescription: Of a package.\n---\nText.
+@ project/pkg/a/.claude/skills/only/SKILL.md\n---\ndescription: Of a package.\n---\nText.
+@ project/vendor/.claude/skills/v/SKILL.md\n---\ndescription: Ignored.\n---\nText.
+@ project/.gitignore\nvendor/",
+    );
+    let names = |arguments: &[&str]| -> Vec<(String, String, String)> {
+        let (_, value) = world.json("list", arguments);
+        let text = |skill: &serde_json::Value, key: &str| skill[key].as_str().unwrap_or_default().to_owned();
+        let skills = value["skills"].as_array().cloned().unwrap_or_default();
+        let own = skills.iter().filter(|skill| skill["source"] == "project");
+        own.map(|skill| (text(skill, "qualified_name"), text(skill, "state"), text(skill, "reason"))).collect()
+    };
+    let row = |name: &str, state: &str, reason: &str| (name.to_owned(), state.to_owned(), reason.to_owned());
+    assert_eq!(names(&["--trust", "list"]), [row("project:s", "active", "")]);
+    let brings = "nested: it is there when a file in `pkg/a` is touched";
+    assert_eq!(
+        names(&["--trust", "list", "--all"]),
+        [row("pkg/a:only", "nested", brings), row("project:s", "active", ""), row("pkg/a:s", "nested", brings)]
+    );
+}
+
+#[test]
+fn uses_are_counted_where_a_person_wants_it() {
+    let world = World::new("@ home/.claude/skills/a/SKILL.md\n---\ndescription: A.\n---\nText.");
+    let counts = || std::fs::read_to_string(world.path("store/usage/usage.json")).ok();
+    let run = |arguments: &[&str]| {
+        let ran = crate::fixture::ran(world.in_own_store(arguments).output().expect("it starts"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+    };
+    run(&["run", "a"]);
+    assert_eq!(counts(), None);
+    run(&["--count-uses", "run", "a"]);
+    run(&["--count-uses", "run", "a"]);
+    assert_eq!(counts().as_deref(), Some("{\"version\":1,\"counts\":{\"user:a\":2}}"));
+}

@@ -79,6 +79,8 @@ impl World {
         command
             .env_clear()
             .env("HOME", self.path("home"))
+            // Tests are about their own skills; those that come with the command have tests that ask for them.
+            .env("SKILLGATE_DISABLE_BUNDLED_SKILLS", "1")
             .arg("--managed")
             .arg(self.managed())
             .arg("--store")

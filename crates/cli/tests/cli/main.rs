@@ -3,6 +3,8 @@
 
 mod audit;
 mod auditing;
+#[cfg(unix)]
+mod browse;
 mod catalogue;
 mod check;
 mod check_cases;
@@ -11,15 +13,22 @@ mod check_paths;
 mod complaints;
 mod components;
 mod fixture;
+mod hooks;
 mod host;
 mod list_and_show;
+#[cfg(unix)]
+mod mcp;
+mod packs;
 mod policy;
 mod policy_verbs;
 mod run;
 mod sandbox;
 mod schemas;
 mod search;
+mod session;
 #[cfg(unix)]
 mod terminal;
 mod trust;
 mod usage;
+#[cfg(unix)]
+mod watch;

@@ -31,6 +31,7 @@ pub use builtin::is_builtin;
 pub(crate) use nested::{program_of, templates};
 pub(crate) use redirect::is_free_target;
 pub(crate) use script::system_command;
+pub use script::{ScriptKind, script_at};
 pub(crate) use simple::Records;
 
 /// The stack of a thread that evaluates a stage, bytes: deep enough for the nesting that the parser lets through, with a

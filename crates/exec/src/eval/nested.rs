@@ -28,6 +28,7 @@ type Sketched = Result<String, Span>;
 pub(super) fn runs_others(vector: &[String]) -> bool {
     match vector.first().map(String::as_str) {
         Some("xargs") => true,
+        Some("env") => vector.len() > 1,
         Some("find") => vector.iter().any(|word| FIND_ACTIONS.contains(&word.as_str())),
         _ => false,
     }
@@ -38,6 +39,7 @@ pub(crate) fn templates(words: &[Sketched], span: Span) -> Vec<Vec<Sketched>> {
     match words.first().map(|word| word.as_deref()) {
         Some(Ok("xargs")) => xargs_template(&words[1..], span).into_iter().collect(),
         Some(Ok("find")) => find_templates(&words[1..], span),
+        Some(Ok("env")) => env_template(&words[1..]).into_iter().collect(),
         _ => Vec::new(),
     }
 }
@@ -90,6 +92,31 @@ fn xargs_template(words: &[Sketched], span: Span) -> Option<Vec<Sketched>> {
         None => command.push(Err(span)),
     }
     Some(command)
+}
+
+/// `None` where there is no command, or where it cannot be told where one begins.
+fn env_template(words: &[Sketched]) -> Option<Vec<Sketched>> {
+    let mut rest = words.iter().enumerate();
+    while let Some((at, word)) = rest.next() {
+        let text = word.as_deref().ok()?;
+        match text {
+            "--" => {}
+            "-" | "-i" | "-0" | "--ignore-environment" | "--null" => {}
+            "-u" | "-C" | "--unset" | "--chdir" => drop(rest.next()?),
+            text if text.starts_with("-u") || text.starts_with("-C") || text.starts_with("--") => {}
+            // A text that becomes words (`-S`), or what `env` will refuse.
+            text if text.starts_with('-') => return None,
+            text if text.contains('=') => {}
+            _ => return Some(words[at..].to_vec()),
+        }
+    }
+    None
+}
+
+/// Whether a text can be the name of a variable.
+fn is_variable(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
 }
 
 fn find_templates(words: &[Sketched], span: Span) -> Vec<Vec<Sketched>> {
@@ -158,7 +185,12 @@ impl NestedCommands for RunsOthers<'_, '_> {
         let backends = self.shell.shared.backends;
         let run = self.shell.shared.run;
         let mut shell = self.shell.fresh();
-        for (name, value) in self.environment {
+        if command.environment.is_some() {
+            // The asking command says all of it.
+            shell.variables.retain(|_, variable| !variable.exported);
+        }
+        let given = command.environment.as_deref().unwrap_or(self.environment);
+        for (name, value) in given.iter().filter(|(name, _)| is_variable(name)) {
             let variable = super::Variable { value: value.clone(), provenance: Provenance::Expansion, exported: true };
             shell.variables.insert(name.clone(), variable);
         }
@@ -233,6 +265,12 @@ mod tests {
             ("xargs --replace=X echo X", vec!["echo …"]),
             ("xargs --max-args=1 -r -- rm -f", vec!["rm -f …"]),
             ("xargs ? rm", vec![]),
+            ("env", vec![]),
+            ("env -i A=1 -u B rm -f x", vec!["rm -f x"]),
+            ("env A=1", vec![]),
+            ("env A=1 ? x", vec![]),
+            ("env -S ls", vec![]),
+            ("env -C dir -- ls ?", vec!["ls …"]),
             ("xargs -n ? rm", vec![]),
             ("xargs grep ?", vec!["grep … …"]),
             ("find . -name x -exec grep a {} ;", vec!["grep a …"]),

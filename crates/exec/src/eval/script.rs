@@ -3,10 +3,10 @@
 
 use super::{Abort, Eval, Flow, Io, Shell, stopped};
 use crate::backend::Backend;
-use crate::mounts::Located;
+use crate::mounts::{Located, Mounts};
 use crate::program::Program;
 use crate::run::{Bound, Stop};
-use skillgate_policy::{Provenance, Word as VectorWord};
+use skillgate_policy::{PathRules, Provenance, Word as VectorWord};
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -242,6 +242,37 @@ impl Shell<'_> {
             None if !by_path || path.ends_with(".sh") => Ok(Script::Text(text)),
             None => not(self, "is not a shell script", CANNOT_RUN),
         }
+    }
+}
+
+/// What a path that a program runs as a command is, as far as that can be told before anything runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ScriptKind {
+    /// A script that the shell runs itself; its text.
+    Shell(String),
+    /// A script for this interpreter.
+    Interpreter(String),
+    /// Something else, or a script that is longer than may be parsed.
+    Other,
+    /// Nothing that a run is shown.
+    Missing,
+}
+
+/// Looks at an absolute path as a run would that is shown `mounts` under `rules`, and reads at most `most` bytes.
+#[must_use]
+pub fn script_at(mounts: &Mounts, rules: &PathRules, path: &str, most: u64) -> ScriptKind {
+    let opened = mounts.locate(path).filter(|located| !located.is_scratch()).map(|located| located.open(rules));
+    let Some(Ok((file, metadata))) = opened else { return ScriptKind::Missing };
+    let mut bytes = Vec::new();
+    if metadata.is_dir() || file.into_std().take(most + 1).read_to_end(&mut bytes).is_err() || bytes.len() as u64 > most
+    {
+        return ScriptKind::Other;
+    }
+    let Ok(text) = String::from_utf8(bytes) else { return ScriptKind::Other };
+    match interpreter(&text) {
+        Some(name) if !SHELLS.contains(&name) => ScriptKind::Interpreter(name.to_owned()),
+        None if !path.ends_with(".sh") => ScriptKind::Other,
+        _ => ScriptKind::Shell(text),
     }
 }
 

@@ -1,14 +1,16 @@
 use super::keys::HOOK_TIMEOUT_MS;
 use super::sections::PolicyFile;
 use super::settings::{
-    ComponentSettings, OnFailure, PolicySkills, PreApproveSettings, ProgramSettings, Setting, SignerSettings,
+    ComponentSettings, Day, KeyStanding, OnFailure, PolicySkills, PreApproveSettings, ProgramSettings, PublicKey,
+    Setting, SignerSettings,
 };
 use crate::builtin_limits;
 use crate::host::{Defaults, Host};
 use crate::level::{Ceiling, PreApproval, Restriction};
+use crate::pattern::ToolPattern;
 use crate::rule::{Effect, Place, Rule};
 use skillgate_core::{Limits, Profile, Source};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What the command line, or the program that embeds Skillgate, says on top of the files.
@@ -74,6 +76,8 @@ pub struct Policy {
     pub components: BTreeMap<String, Setting<ComponentSettings>>,
     /// Who signs packs, by id.
     pub keys: BTreeMap<String, Setting<SignerSettings>>,
+    /// The keys that a file revokes; they count for none.
+    pub revoked: BTreeSet<PublicKey>,
     /// Every limit with its number.
     pub limits: Vec<(&'static str, Setting<u64>)>,
     /// Wall time of one hook, milliseconds.
@@ -146,6 +150,12 @@ impl Policy {
             pre_approve: choice.of(|file| file.pre_approve.as_ref(), None),
             programs: choice.named(|file| file.programs.clone().into_iter()),
             components: choice.named(|file| file.components.clone().into_iter()),
+            revoked: all
+                .iter()
+                .flat_map(|file| &file.keys)
+                .filter(|key| key.value.revoked)
+                .map(|key| key.value.public)
+                .collect(),
             keys: choice.named(|file| file.keys.iter().map(|key| (key.value.id.clone(), key.clone()))),
             limits: lowest_limits(&all),
             hook_timeout_ms: lowest(
@@ -171,6 +181,35 @@ impl Policy {
             // Every number is at or below the built-in one; one that is not leaves the built-in one in force.
             limits.clone().lowered_by(name, setting.value).unwrap_or(limits)
         })
+    }
+
+    /// Whether the signatures of a key count on a day.
+    #[must_use]
+    pub fn standing(&self, key: &PublicKey, today: Day) -> KeyStanding {
+        if self.revoked.contains(key) {
+            return KeyStanding::Revoked;
+        }
+        let mut named = self.keys.values().filter(|signer| signer.value.public == *key).peekable();
+        if named.peek().is_none() {
+            return KeyStanding::Unknown;
+        }
+        // A key that is named twice expires with its first entry to do so.
+        match named.filter_map(|signer| signer.value.expires).min() {
+            Some(last) if last < today => KeyStanding::Expired(last),
+            _ => KeyStanding::Counts,
+        }
+    }
+
+    /// What a pack may do that these keys signed: what any of those that count grants. `None` when none counts, so that the
+    /// pack is text only.
+    #[must_use]
+    pub fn granted_to_signers(&self, keys: &[PublicKey], today: Day) -> Option<Vec<ToolPattern>> {
+        let counts = |signer: &&Setting<SignerSettings>| {
+            keys.contains(&signer.value.public) && self.standing(&signer.value.public, today) == KeyStanding::Counts
+        };
+        let signers: Vec<_> = self.keys.values().filter(counts).collect();
+        let granted = signers.iter().flat_map(|signer| signer.value.allow.iter().cloned()).collect();
+        (!signers.is_empty()).then_some(granted)
     }
 
     /// Where it is said that the injections of this source's skills do not run; `None` when they do.

@@ -122,6 +122,8 @@ impl Unit {
 
 /// The built-in bound of one hook, milliseconds.
 pub const HOOK_TIMEOUT_MS: u64 = 60_000;
+/// The most address space that a program's own entry can give each of its processes, bytes.
+pub const PROGRAM_MEMORY_BYTES: u64 = 64 << 30;
 
 /// The profiles, as they are written in a policy.
 pub(super) const PROFILES: [&str; 3] = ["safe", "claude", "strict"];
@@ -251,6 +253,34 @@ pub const SECTIONS: &[Section] = &[
                 Host,
                 "`true`: it is of no use without a network. There is none in the host sandbox yet, so it is refused with that reason.",
             ),
+            key(
+                "memory_bytes",
+                Number(Bytes),
+                "limits.memory_bytes",
+                Host,
+                "Address space of each of its processes. It may be above the built-in number of the limit, because many programs reserve what they never use, but not above a lower one that a policy sets there.",
+            ),
+            key(
+                "native_processes",
+                Number(Count),
+                "limits.native_processes",
+                Host,
+                "Its processes and threads together; never more than `limits.native_processes`.",
+            ),
+            key(
+                "native_file_bytes",
+                Number(Bytes),
+                "limits.native_file_bytes",
+                Host,
+                "What it may write; never more than `limits.native_file_bytes`.",
+            ),
+            key(
+                "wall_ms",
+                Number(Milliseconds),
+                "limits.wall_ms_injection",
+                Host,
+                "Time of each of its runs; never more than `limits.wall_ms_injection`.",
+            ),
         ],
     },
     Section {
@@ -284,6 +314,13 @@ pub const SECTIONS: &[Section] = &[
                 "What packs that it signed are granted, inside what everything else grants.",
             ),
             key("expires", Date, "never", Host, "The last day on which its signatures count."),
+            key(
+                "revoked",
+                Switch,
+                "false",
+                Host,
+                "`true`: its signatures count no more, whatever another file says of the key.",
+            ),
         ],
     },
     Section {
@@ -335,6 +372,11 @@ pub fn greatest(section: &str, key: &str) -> Option<u64> {
             let entries = crate::builtin_limits().entries();
             entries.into_iter().find(|(name, _)| *name == key).map(|(_, number)| number)
         }
+        "programs" => match key {
+            "memory_bytes" => Some(PROGRAM_MEMORY_BYTES),
+            "wall_ms" => greatest("limits", "wall_ms_injection"),
+            key => greatest("limits", key),
+        },
         "hooks" if key == "timeout_ms" => Some(HOOK_TIMEOUT_MS),
         _ => None,
     }

@@ -18,10 +18,10 @@ mod values;
 pub use edit::{AddRulesError, quoted, with_rules};
 pub use effective::{Layers, Options, Policy, RuleLevel};
 pub use error::{Excerpt, PolicyError};
-pub use keys::{HOOK_TIMEOUT_MS, Key, Kind, SECTIONS, Section, Shape, Unit, greatest};
+pub use keys::{HOOK_TIMEOUT_MS, Key, Kind, PROGRAM_MEMORY_BYTES, SECTIONS, Section, Shape, Unit, greatest};
 pub use level::{Level, Setter};
 pub use sections::{MAX_POLICY_BYTES, PolicyFile};
 pub use settings::{
-    AuditSettings, ComponentSettings, Day, OnFailure, Permissions, PolicySkills, PreApproveSettings, ProfileSettings,
-    ProgramSettings, PublicKey, Setting, SignerSettings, SkillSettings,
+    AuditSettings, ComponentSettings, Day, KeyStanding, OnFailure, Permissions, PolicySkills, PreApproveSettings,
+    ProfileSettings, ProgramLimits, ProgramSettings, PublicKey, Setting, SignerSettings, SkillSettings,
 };

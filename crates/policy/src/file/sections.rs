@@ -4,7 +4,7 @@ use super::level::Level;
 use super::reader::{Field, Fields, Reader};
 use super::settings::{
     AuditSettings, ComponentSettings, OnFailure, Permissions, PolicySkills, PreApproveSettings, ProfileSettings,
-    ProgramSettings, Setting, SignerSettings, SkillSettings,
+    ProgramLimits, ProgramSettings, Setting, SignerSettings, SkillSettings,
 };
 use crate::rule::{Effect, Rule};
 use skillgate_core::{Profile, Source, Span};
@@ -200,8 +200,19 @@ impl<'t> Reader<'t> {
         let (env, write) = (self.variables(fields, "env"), self.project_paths(fields, "write"));
         let mut on = |name| self.switch(fields, name).is_some_and(|setting| setting.value);
         let (run_project_files, network) = (on("run_project_files"), on("network"));
+        let mut limits = ProgramLimits::default();
+        for (key, field) in fields.iter() {
+            let into = match key.name {
+                "memory_bytes" => &mut limits.memory_bytes,
+                "native_processes" => &mut limits.native_processes,
+                "native_file_bytes" => &mut limits.native_file_bytes,
+                "wall_ms" => &mut limits.wall_ms,
+                _ => continue,
+            };
+            *into = self.number("programs", key, field).map(|setting| setting.value);
+        }
         if let (true, Some(path)) = (named, path) {
-            let program = ProgramSettings { path: path.value, env, write, run_project_files, network };
+            let program = ProgramSettings { path: path.value, env, write, run_project_files, network, limits };
             file.programs.insert(name, Setting::new(program, self.place(fields.span)));
         }
     }
@@ -234,6 +245,7 @@ impl<'t> Reader<'t> {
         let public = self.public_key(fields, "public");
         let allow = self.patterns(fields, "allow").into_iter().map(|(pattern, _)| pattern).collect();
         let expires = self.day(fields, "expires");
+        let revoked = self.switch(fields, "revoked").is_some_and(|on| on.value);
         let (Some(id), Some(public)) = (id, public) else { return };
         if let Some(first) = file.keys.iter().find(|key| key.value.id == id.text) {
             let message = format!("there is a key `{}` already", id.text);
@@ -241,7 +253,7 @@ impl<'t> Reader<'t> {
             self.findings.add(id.span, message, Some(help));
             return;
         }
-        let signer = SignerSettings { id: id.text, public, allow, expires };
+        let signer = SignerSettings { id: id.text, public, allow, expires, revoked };
         file.keys.push(Setting::new(signer, self.place(fields.span)));
     }
 }

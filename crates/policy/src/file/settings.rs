@@ -105,6 +105,21 @@ pub struct ProgramSettings {
     pub run_project_files: bool,
     /// Whether it is of no use without a network.
     pub network: bool,
+    /// Its own bounds.
+    pub limits: ProgramLimits,
+}
+
+/// Bounds of one program, each where the file sets it. But for the memory they hold below those of every run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProgramLimits {
+    /// Address space of each of its processes, bytes.
+    pub memory_bytes: Option<u64>,
+    /// Its processes together.
+    pub native_processes: Option<u64>,
+    /// Bytes that it may write.
+    pub native_file_bytes: Option<u64>,
+    /// Time of each of its runs, milliseconds.
+    pub wall_ms: Option<u64>,
 }
 
 /// `[components.NAME]`: a command that a third party made.
@@ -129,16 +144,39 @@ pub struct SignerSettings {
     pub allow: Vec<ToolPattern>,
     /// The last day on which it counts.
     pub expires: Option<Day>,
+    /// Whether it does not count any more, whatever another file says of it.
+    pub revoked: bool,
+}
+
+/// Whether the signatures of a key count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyStanding {
+    /// No policy names it.
+    Unknown,
+    /// They count.
+    Counts,
+    /// Their last day is over.
+    Expired(Day),
+    /// A policy revokes it.
+    Revoked,
 }
 
 /// An Ed25519 public key as it is written in a policy. Whether it is a point of the curve is for whoever verifies with it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// Reads 64 hexadecimal digits, or 44 characters of base64.
+    /// A key of its bytes.
+    #[must_use]
+    pub const fn of_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads 64 hexadecimal digits, which may stand behind `skillgate-public:` as `skillgate pack keygen` prints them, or 44
+    /// characters of base64.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_prefix("skillgate-public:").unwrap_or(text);
         hexadecimal(text).or_else(|| base64(text)).map(Self)
     }
 
@@ -192,6 +230,24 @@ pub struct Day {
     pub day: u8,
 }
 
+impl Day {
+    /// The day of a moment, in UTC.
+    #[must_use]
+    pub fn of_unix_seconds(seconds: u64) -> Self {
+        // Howard Hinnant's `civil_from_days`, for days since 1970: eras of 400 years that begin in March.
+        let days = seconds / 86_400 + 719_468;
+        let (era, day_of_era) = (days / 146_097, days % 146_097);
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let march_month = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+        let year = year_of_era + era * 400 + u64::from(month <= 2);
+        let small = |number: u64| u8::try_from(number).unwrap_or(u8::MAX);
+        Self { year: u16::try_from(year).unwrap_or(u16::MAX), month: small(month), day: small(day) }
+    }
+}
+
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -229,6 +285,7 @@ mod tests {
             "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
             "000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F",
             "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            "skillgate-public:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
         ] {
             assert_eq!(PublicKey::parse(text).expect(text).as_bytes().as_slice(), bytes, "{text}");
         }
@@ -248,5 +305,19 @@ mod tests {
             PublicKey::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").map(|key| key.to_string().len()),
             Some(64)
         );
+    }
+
+    #[test]
+    fn a_moment_has_a_day() {
+        for (seconds, day) in [
+            (0, "1970-01-01"),
+            (86_399, "1970-01-01"),
+            (951_782_400, "2000-02-29"),
+            (1_830_297_599, "2027-12-31"),
+            (1_830_297_600, "2028-01-01"),
+            (4_107_542_400, "2100-03-01"),
+        ] {
+            assert_eq!(Day::of_unix_seconds(seconds).to_string(), day);
+        }
     }
 }

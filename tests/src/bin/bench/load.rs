@@ -39,6 +39,11 @@ impl Corpus {
         self.tree.path("skills")
     }
 
+    /// The files of all skills.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|(path, _)| path)
+    }
+
     /// A directory in which there is no skill.
     pub(crate) fn empty_directory(&self) -> PathBuf {
         self.tree.add("=== empty/");

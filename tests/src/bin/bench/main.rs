@@ -7,14 +7,18 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
 
+mod catalogue;
 mod commands;
 mod corpus;
 mod decision;
+mod hooks;
 mod load;
+mod mcp;
 mod measure;
 mod memory;
 mod native;
 mod options;
+mod packs;
 mod search;
 
 use measure::Measured;
@@ -43,6 +47,15 @@ const LINES: &[Line] = &[
         samples: 400,
         long: false,
         measure: commands::no_op,
+    },
+    Line {
+        name: "wasm-hook",
+        subject: "a call of a wasm hook: a fresh instance reads the event as JSON and denies",
+        floor: "`sh -c :`",
+        limit: Some(0.15),
+        samples: 400,
+        long: false,
+        measure: hooks::wasm_call,
     },
     Line {
         name: "wc",
@@ -102,9 +115,7 @@ const LINES: &[Line] = &[
         name: "git-many",
         subject: "`git status --short` in a repository of 5,000 files",
         floor: "git itself",
-        // Three and a half before listings were kept: most of it is the status of each file, which crosses into the component
-        // field by field.
-        limit: None,
+        limit: Some(3.0),
         samples: 30,
         long: false,
         measure: commands::git_status_of_many,
@@ -147,6 +158,24 @@ const LINES: &[Line] = &[
         measure: search::search,
     },
     Line {
+        name: "pack-extract",
+        subject: "1,000 files of a pack to disk: names, modes and owners checked, no link followed",
+        floor: "`tar -x` of the same files",
+        limit: Some(1.3),
+        samples: 40,
+        long: false,
+        measure: packs::extract,
+    },
+    Line {
+        name: "pack-verify",
+        subject: "a pack of 100 MiB read and checked: every digest, the manifest, the signatures",
+        floor: "`sha256sum` of the file",
+        limit: Some(1.2),
+        samples: 20,
+        long: false,
+        measure: packs::verify,
+    },
+    Line {
         name: "load",
         subject: "10,000 generated skills through the loader, in two threads",
         floor: "reading the same files in one",
@@ -154,6 +183,33 @@ const LINES: &[Line] = &[
         samples: 10,
         long: false,
         measure: load::load,
+    },
+    Line {
+        name: "warm",
+        subject: "the same again, their headers kept in the index",
+        floor: "the status of the same files",
+        limit: Some(1.2),
+        samples: 20,
+        long: false,
+        measure: catalogue::warm,
+    },
+    Line {
+        name: "listing",
+        subject: "the listing of the same skills, of which few fit",
+        floor: "reading the beginnings of their files",
+        limit: Some(0.1),
+        samples: 40,
+        long: false,
+        measure: catalogue::listing,
+    },
+    Line {
+        name: "touch",
+        subject: "touching one file that one of 10,000 waiting skills names",
+        floor: "matching the patterns of every one",
+        limit: Some(0.05),
+        samples: 100,
+        long: false,
+        measure: catalogue::touch,
     },
     Line {
         name: "load-100",
@@ -208,6 +264,24 @@ const LINES: &[Line] = &[
         samples: 10,
         long: false,
         measure: load::check,
+    },
+    Line {
+        name: "mcp-call",
+        subject: "the tool `Skill` of `skillgate mcp serve`, over standard streams",
+        floor: "an empty request over the same streams, and the same invocation in this process",
+        limit: Some(1.2),
+        samples: 400,
+        long: false,
+        measure: mcp::call,
+    },
+    Line {
+        name: "mcp-list",
+        subject: "1,000 skills listed in pages by `skillgate mcp serve`",
+        floor: "as many empty requests over the same streams",
+        limit: None,
+        samples: 40,
+        long: false,
+        measure: mcp::list,
     },
 ];
 

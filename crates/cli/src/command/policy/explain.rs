@@ -14,16 +14,17 @@ use skillgate_policy::{
 };
 use skillgate_runtime::{InvokeError, InvokeRequest, Session};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 pub(crate) fn run(global: &Global, verb: &PolicyExplainVerb) -> Result<Status, Failure> {
     let action = Form::parse(&verb.action)?;
     let policy = policy::in_force(global)?.policy;
-    let session = context::session(global)?.open()?;
+    let session = context::session(global)?;
     let authority = match &verb.skill {
         None => Authority::of(policy.host()),
         Some(name) => {
             let skill = find(&session, name)?;
-            let plan = session.plan_of(skill, &InvokeRequest::new(name, Invoker::User))?;
+            let plan = session.plan_of(&skill, &InvokeRequest::new(name, Invoker::User))?;
             plan.authority_in_force().clone()
         }
     };
@@ -180,7 +181,7 @@ fn decided(authority: &Authority, base: &PathBase, action: &Action) -> Explained
 /// The invocation of a skill by its user.
 fn skill(session: &Session, name: &str) -> Result<Explained, Failure> {
     let found = find(session, name)?;
-    let plan = session.plan_of(found, &InvokeRequest::new(name, Invoker::User))?;
+    let plan = session.plan_of(&found, &InvokeRequest::new(name, Invoker::User))?;
     let action = format!("Skill({name})");
     let explained = |effect, rule: Option<&Rule>, reason: String, remedy: Option<String>| Explained {
         action: action.clone(),
@@ -206,13 +207,13 @@ fn skill(session: &Session, name: &str) -> Result<Explained, Failure> {
     })
 }
 
-fn find<'s>(session: &'s Session, name: &str) -> Result<&'s Skill, Failure> {
+fn find(session: &Session, name: &str) -> Result<Arc<Skill>, Failure> {
     use skillgate_registry::Lookup;
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
     match session.catalogue().lookup(name) {
-        Lookup::Found(entry) => Ok(entry.skill()),
+        Lookup::Found(entry) => Ok(Arc::clone(entry.skill())),
         Lookup::Broken(failure) => Err(InvokeError::Unreadable(Box::new(failure.clone())).into()),
         Lookup::Unknown { nearest } => {
             let nearest = nearest.into_iter().map(str::to_owned).collect();

@@ -135,6 +135,15 @@ fn settings(policy: &Policy) -> Vec<Line> {
         for (key, on) in [("run_project_files", program.value.run_project_files), ("network", program.value.network)] {
             lines.extend(on.then(|| Line::new(&table, key, program, "true".to_owned())));
         }
+        let limits = &program.value.limits;
+        for (key, number) in [
+            ("memory_bytes", limits.memory_bytes),
+            ("native_processes", limits.native_processes),
+            ("native_file_bytes", limits.native_file_bytes),
+            ("wall_ms", limits.wall_ms),
+        ] {
+            lines.extend(number.map(|number| Line::new(&table, key, program, number.to_string())));
+        }
     }
     for (name, component) in &policy.components {
         let table = format!("components.{}", bare(name));
@@ -148,6 +157,7 @@ fn settings(policy: &Policy) -> Vec<Line> {
         lines.push(Line::new(&table, "public", key, quoted(&key.value.public.to_string())));
         lines.push(Line::new(&table, "allow", key, patterns(&key.value.allow)));
         lines.extend(key.value.expires.map(|day| Line::new(&table, "expires", key, day.to_string())));
+        lines.extend(key.value.revoked.then(|| Line::new(&table, "revoked", key, "true".to_owned())));
     }
     lines.extend(policy.limits.iter().map(|(name, number)| plain("limits", name, number)));
     lines.push(plain("hooks", "timeout_ms", &policy.hook_timeout_ms));

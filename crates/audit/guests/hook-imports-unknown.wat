@@ -1,0 +1,4 @@
+;; A handler that imports env.
+(component
+  (@custom "skillgate:hook" "0.1")
+  (import "env" (instance)))

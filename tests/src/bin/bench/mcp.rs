@@ -1,0 +1,143 @@
+//! A call over the Model Context Protocol beside the call itself and an empty request over the same streams.
+
+use crate::measure::{Measured, in_turns};
+use serde_json::{Value, json};
+use skillgate_exec::CapabilityShell;
+use skillgate_policy::{Defaults, Host, Invoker};
+use skillgate_runtime::{InvokeRequest, Runtime, Session, SessionOptions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+const SKILLS: usize = 1_000;
+/// Pages of a list of that many, and the one that finds that there are no more.
+const PAGES: usize = 10;
+
+/// `skillgate mcp serve`, and this program as its client.
+struct Server {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    id: u64,
+}
+
+impl Server {
+    fn start(home: &Path) -> Result<Self, String> {
+        let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        let program = own.with_file_name(format!("skillgate{}", std::env::consts::EXE_SUFFIX));
+        #[expect(clippy::disallowed_methods, reason = "the benchmark's own subject")]
+        let mut command = Command::new(&program);
+        command.env_clear().env("HOME", home).current_dir(home);
+        command.args(["--managed", "/nonexistent", "mcp", "serve"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("the server has no streams".to_owned());
+        };
+        let mut server = Self { child, stdin, stdout: BufReader::new(stdout), id: 0 };
+        server.ask(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"},
+            }),
+        )?;
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        Ok(server)
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), String> {
+        writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush()).map_err(|error| error.to_string())
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
+        self.id += 1;
+        let id = self.id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        loop {
+            let mut line = String::new();
+            self.stdout.read_line(&mut line).map_err(|error| error.to_string())?;
+            let mut answer: Value = serde_json::from_str(&line).map_err(|error| format!("{error}: {line}"))?;
+            if answer["id"] == id {
+                return answer.get_mut("result").map(Value::take).ok_or(line);
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+fn skill(home: &Path, name: &str, body: &str) -> Result<(), String> {
+    let directory = home.join(".claude/skills").join(name);
+    let text = format!("---\nname: {name}\ndescription: Skill {name}.\n---\n{body}\n");
+    #[expect(clippy::disallowed_methods, reason = "the benchmark's own files")]
+    let written = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(directory.join("SKILL.md"), text));
+    written.map_err(|error| error.to_string())
+}
+
+fn in_process(home: &Path) -> Result<Arc<Session>, String> {
+    let host = Host::new([], Defaults::BuiltIn);
+    let runtime = Runtime::builder(host, Arc::new(CapabilityShell::new(Vec::new()))).home(home).open();
+    Ok(runtime.map_err(|error| error.to_string())?.session(SessionOptions::default()))
+}
+
+fn expect(holds: bool, found: &impl std::fmt::Debug) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(format!("the output differs: {found:?}")) }
+}
+
+/// A call of the tool `Skill` beside an empty request and the same invocation in this process.
+pub(crate) fn call(samples: usize) -> Result<Measured, String> {
+    let home = tempfile::tempdir().map_err(|error| error.to_string())?;
+    skill(home.path(), "greet", "Hello $ARGUMENTS: !`for i in 1 2 3; do echo $i; done`")?;
+    let mut server = Server::start(home.path())?;
+    let mut floor = Server::start(home.path())?;
+    let session = in_process(home.path())?;
+    let arguments = json!({"name": "Skill", "arguments": {"skill": "greet", "args": "Ada"}});
+    in_turns(
+        samples,
+        || {
+            let result = server.ask("tools/call", &arguments)?;
+            let text = result["content"][0]["text"].as_str().unwrap_or_default();
+            expect(text.ends_with("Hello Ada: 1\n2\n3\n"), &result)
+        },
+        || {
+            let empty = floor.ask("ping", &json!({}))?;
+            expect(empty.is_object(), &empty)?;
+            let invoked = session.invoke(&InvokeRequest::new("greet", Invoker::Model).arguments("Ada"));
+            let text = invoked.map_err(|error| error.to_string())?.text();
+            expect(text.ends_with("Hello Ada: 1\n2\n3\n"), &text)
+        },
+    )
+}
+
+/// All pages of a list of skills beside as many empty requests.
+pub(crate) fn list(samples: usize) -> Result<Measured, String> {
+    let home = tempfile::tempdir().map_err(|error| error.to_string())?;
+    for number in 0..SKILLS {
+        skill(home.path(), &format!("skill-{number:04}"), "Text.")?;
+    }
+    let mut server = Server::start(home.path())?;
+    let mut floor = Server::start(home.path())?;
+    in_turns(
+        samples,
+        || {
+            let (mut cursor, mut listed) = (Value::Null, 0);
+            loop {
+                let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
+                let page = server.ask("resources/list", &params)?;
+                listed += page["resources"].as_array().map_or(0, Vec::len);
+                cursor = page["nextCursor"].clone();
+                if cursor.is_null() {
+                    // The index is one more.
+                    return expect(listed == SKILLS + 1, &listed);
+                }
+            }
+        },
+        || (0..PAGES).try_for_each(|_| floor.ask("ping", &json!({})).map(drop)),
+    )
+}
