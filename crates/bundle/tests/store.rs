@@ -171,7 +171,7 @@ fn other_content_under_the_same_name_is_refused_with_what_is_different() {
     let moved = pack("1.0.0", &changed);
     for consent in [UNSIGNED, Consent { unsigned: true, ..UPDATE }] {
         let Err(StoreError::Drift { diff: Some(diff), .. }) = store.install(&moved, source(), consent) else {
-            panic!("it is refused with the difference");
+            unreachable!("it is refused with the difference");
         };
         assert_eq!(diff.authority, ["-greet: tool Bash(git status:*)", "+greet: tool Bash(git:*)"]);
         assert!(diff.asks_for_more());

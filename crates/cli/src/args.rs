@@ -150,7 +150,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
     /// Count how often skills are used, in the store: the least used lose their description first in a listing that does not fit
-    #[arg(long, global = true, env = "SKILLGATE_COUNT_USES", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", default_value = "false", hide_possible_values = true, hide_default_value = true, require_equals = true)]
+    #[arg(long, global = true, env = "SKILLGATE_COUNT_USES", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) count_uses: bool,
     /// Ask nothing: what needs an answer is refused
     #[arg(long, global = true)]

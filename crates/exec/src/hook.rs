@@ -55,9 +55,9 @@ pub trait HookLoader: Send + Sync + fmt::Debug {
 #[non_exhaustive]
 pub enum HookLoadError {
     /// It was made for another version of the world, or does not say for which.
-    #[error("{} of skillgate:hook; here is version {here}", match found {
-        Some(found) => format!("it was made for version {found}"),
-        None => "it does not say for which version it was made".to_owned(),
+    #[error("{}; here is version {here}", match found {
+        Some(found) => format!("it was made for version {found} of skillgate:hook"),
+        None => "it does not say for which version of skillgate:hook it was made".to_owned(),
     })]
     Version {
         /// What it says.

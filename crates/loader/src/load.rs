@@ -135,7 +135,7 @@ fn load_root(
     entries.reserve(candidates.len());
     for (candidate, read) in candidates.iter().zip(read_all(&candidates, index, spec, places, options, known)) {
         match read {
-            Read::Skill(entry) => entries.push(entry),
+            Read::Skill(entry) => entries.push(*entry),
             Read::Nothing => {}
             Read::Vanished => loaded.diagnostics.push(PathDiagnostic {
                 path: candidate.path.clone(),

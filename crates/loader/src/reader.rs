@@ -20,7 +20,7 @@ const BLOCK: usize = 32;
 
 /// What became of a candidate.
 pub(crate) enum Read {
-    Skill(Entry),
+    Skill(Box<Entry>),
     Nothing,
     Vanished,
     Failed(Diagnostic),
@@ -71,7 +71,8 @@ fn read_one(
 ) -> Read {
     if let Some(found) = known.and_then(|known| read_before(candidate, spec, known, reader)) {
         let (skill, stamp) = found;
-        return Read::Skill(in_root(skill, candidate, index, spec, stamp.identity(), Head::Known(stamp)));
+        let entry = in_root(skill, candidate, index, spec, stamp.identity(), Head::Known(stamp));
+        return Read::Skill(Box::new(entry));
     }
     let open = match entry::open(candidate, places, reader.options().max_file_bytes) {
         Outcome::Opened(open) => open,
@@ -90,7 +91,7 @@ fn read_one(
                 (Some(_), Some(head)) => Head::Read(stamp, head.into()),
                 _ => Head::Unknown,
             };
-            Read::Skill(in_root(skill, candidate, index, spec, identity, head))
+            Read::Skill(Box::new(in_root(skill, candidate, index, spec, identity, head)))
         }
         Err(fault) => Read::Failed(fault.diagnostic()),
     }

@@ -122,7 +122,7 @@ fn every_section_gives_its_settings_with_their_lines() {
     let tool = &file.components["mytool"];
     let line = |place: &Place| match place {
         Place::File { line, .. } => *line,
-        other => panic!("{other:?}"),
+        other => unreachable!("{other:?}"),
     };
     assert!(tool.value.sha256.value.to_string().starts_with("e3b0c442") && !tool.value.replace);
     let lines = [&tool.place, &tool.value.path.place, &tool.value.sha256.place].map(line);

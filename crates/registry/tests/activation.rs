@@ -75,7 +75,7 @@ fn one_bad_entry_matches_nothing_and_spoils_no_other() {
     let skills = vec![waiting("a", &["[1/**", "src/**"]), waiting("b", &["src/**"])];
     let activation = PathActivation::of(&catalogue(skills), Profile::Safe);
     assert_eq!(activation.matching("src/x"), ["user:a", "user:b"]);
-    let [fault] = activation.faults() else { panic!("one fault: {:?}", activation.faults()) };
+    let [fault] = activation.faults() else { unreachable!("one fault: {:?}", activation.faults()) };
     assert_eq!((fault.qualified_name.as_str(), fault.pattern.as_str()), ("user:a", "[1/**"));
     assert_eq!(fault.reason, PatternFault::Unreadable);
 }
@@ -86,7 +86,7 @@ fn an_activated_skill_is_active_and_waits_no_more() {
     assert!(!catalogue.activate("user:b"));
     assert!(catalogue.activate("user:a"));
     assert!(!catalogue.activate("user:a"));
-    let Lookup::Found(entry) = catalogue.lookup("a") else { panic!("it is there") };
+    let Lookup::Found(entry) = catalogue.lookup("a") else { unreachable!("it is there") };
     assert_eq!(*entry.state(), State::Active);
     assert!(PathActivation::of(&catalogue, Profile::Safe).is_empty());
 }

@@ -27,7 +27,7 @@ fn files(imported: &Imported) -> Vec<(String, String)> {
 fn refused(cases: &[(&str, Vec<u8>, &str)]) {
     for (what, bytes, words) in cases {
         match import(bytes) {
-            Ok(imported) => panic!("{what}: it was taken: {:?}", files(&imported)),
+            Ok(imported) => unreachable!("{what}: it was taken: {:?}", files(&imported)),
             Err(error) => assert!(error.to_string().contains(words), "{what}: {error}"),
         }
     }

@@ -88,8 +88,11 @@ fn serve(config: &Arc<ServerConfig>, stream: TcpStream, answer: &dyn Fn(&str) ->
     let stream = reader.get_mut();
     stream.write_all(format!("{}\r\n", answer.head).as_bytes())?;
     stream.write_all(&answer.body)?;
-    while answer.endless {
-        stream.write_all(&[b'x'; 512])?;
+    if answer.endless {
+        // Until whoever reads has had enough and closes.
+        loop {
+            stream.write_all(&[b'x'; 512])?;
+        }
     }
     stream.conn.send_close_notify();
     stream.flush()

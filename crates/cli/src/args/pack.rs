@@ -46,7 +46,7 @@ pub(crate) struct PackNaming {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The pack's version [default: that of its single skill, else 0.0.0]
-    #[arg(long = "pack-version", value_name = "VERSION")]
+    #[arg(long = "pack-version", id = "pack_version", value_name = "VERSION")]
     pub(crate) version: Option<String>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn run(global: &Global, verb: &ListVerb) -> Result<Status, Failure> {
     let session = context::session(global)?;
     let found = if verb.all { session.touch_everything() } else { TouchOutcome::default() };
     let catalogue = session.catalogue();
-    let ListOutput { skills } = output(&session, verb.set.as_deref())?;
+    let ListOutput { skills } = output(&session, verb.set.as_deref(), &found.nested)?;
     for found in session.diagnostics().iter().chain(&found.diagnostics) {
         text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
     }
@@ -34,13 +34,13 @@ pub(crate) fn run(global: &Global, verb: &ListVerb) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// The skills, all or those of a set of the policy.
-pub(crate) fn output(session: &Session, set: Option<&str>) -> Result<ListOutput, Failure> {
+/// The skills, all or those of a set of the policy; `nested` are those that were found by walking the project.
+pub(crate) fn output(session: &Session, set: Option<&str>, nested: &[String]) -> Result<ListOutput, Failure> {
     let catalogue = session.catalogue();
     let mut skills: Vec<SkillOutput> = catalogue.entries().iter().map(|entry| with_places(session, entry)).collect();
     for skill in &mut skills {
         let waits = matches!(skill.state.as_str(), "active" | "conditional" | "hidden");
-        if waits && found.nested.contains(&skill.qualified_name) {
+        if waits && nested.contains(&skill.qualified_name) {
             skill.nested();
         }
     }

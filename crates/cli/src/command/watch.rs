@@ -25,7 +25,7 @@ pub(crate) fn run(global: &Global) -> Result<Status, Failure> {
         if !print(global, &lines)? {
             return Ok(Status::Done);
         }
-        match watch.next() {
+        match watch.next_changes() {
             Some(changes) => lines = changes.iter().map(line).collect(),
             None => return Ok(Status::Done),
         }

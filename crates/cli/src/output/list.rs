@@ -64,7 +64,7 @@ impl SkillOutput {
         let state = entry.state();
         let reason = state.to_string();
         Self {
-            name: skill.id.command.to_string(),
+            name: entry.called().to_owned(),
             qualified_name: entry.qualified_name().to_owned(),
             description: skill.description.clone(),
             when_to_use: skill.frontmatter.when_to_use.as_ref().map(|field| field.value.clone()),
@@ -84,7 +84,7 @@ impl SkillOutput {
 
     /// Marks a skill of a directory inside the project, which is not there before a file in the directory is touched.
     pub(crate) fn nested(&mut self) {
-        let dir = self.qualified_name.strip_suffix(&format!(":{}", self.name)).unwrap_or_default();
+        let dir = self.qualified_name.split_once(':').map_or("", |(dir, _)| dir);
         self.reason = Some(format!("nested: it is there when a file in `{dir}` is touched"));
         self.state = "nested".to_owned();
         self.model_invocable = false;

@@ -170,8 +170,6 @@ pub(crate) struct ToolDecisionOutput {
 /// What hooks make of a tool's output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolAfterOutput {
-    /// What the model is to be told is wrong.
-    pub(crate) feedback: Option<String>,
     /// What takes the place of the output.
     pub(crate) rewritten_output: Option<Value>,
     /// Texts of hooks for the model.
@@ -412,7 +410,6 @@ impl From<ToolDecision> for ToolDecisionOutput {
 impl From<ToolAfter> for ToolAfterOutput {
     fn from(after: ToolAfter) -> Self {
         Self {
-            feedback: after.feedback,
             rewritten_output: after.rewritten_output,
             context: texts(after.context),
             messages: texts(after.messages),

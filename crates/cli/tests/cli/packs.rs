@@ -269,7 +269,7 @@ fn keys_are_the_owners_and_come_from_a_file_or_the_environment() {
 #[test]
 fn a_packs_own_cases_are_run_without_running_anything_of_it() {
     let world = world();
-    let outputs = "outputs = { \"cat /pack/place.txt\" = \"the moon\" }";
+    let outputs = "outputs = { \"cat ${CLAUDE_SKILL_DIR}/place.txt\" = \"the moon\" }";
     let cases = |expected: &str, found: &str| {
         format!(
             "[[expand]]\nskill = \"greet\"\narguments = \"Ada\"\n{outputs}\ncontains = [\"{expected}\"]\nlacks = [\"!`\"]\n\

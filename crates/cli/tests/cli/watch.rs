@@ -111,5 +111,5 @@ fn a_place_that_is_not_there_and_switched_off_skills_are_said() {
     assert_eq!(missing.status, 3, "{}", missing.stderr);
     let off = world.run(&["watch"]);
     assert_eq!(off.status, 4, "{}", off.stderr);
-    assert!(off.stderr.contains("skills.enabled"), "{}", off.stderr);
+    assert!(off.stderr.contains("skills are switched off") && off.stderr.contains("policy.toml:2"), "{}", off.stderr);
 }

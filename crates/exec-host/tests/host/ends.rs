@@ -112,7 +112,7 @@ tests_as_both! {
                     assert_eq!(*found, stage, "{line}");
                     assert!(reason.contains(words), "{line}: {reason}");
                 }
-                other => panic!("{line}: {other:?}"),
+                other => unreachable!("{line}: {other:?}"),
             }
         }
         let ran = run(&host, project.path(), &["Bash"], "replaced");
@@ -120,7 +120,7 @@ tests_as_both! {
             Err(RunError::Unavailable { reason, .. } | RunError::Host { reason, .. }) => {
                 assert!(reason.contains("not the one that was approved"), "{reason}");
             }
-            other => panic!("{other:?}"),
+            other => unreachable!("{other:?}"),
         }
     }
 

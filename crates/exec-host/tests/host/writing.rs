@@ -102,7 +102,7 @@ tests_as_both! {
             let ran = world.run(&["Bash", "Write(/out)", "deny Write(/out/sub/other)"], &format!("{WRITE} {script}"));
             match &ran.result {
                 Err(RunError::Refused(refusal)) => assert!(refusal.to_string().contains(path), "{refusal}"),
-                other => panic!("{script}: {other:?}"),
+                other => unreachable!("{script}: {other:?}"),
             }
             assert_eq!(world.text("out/new"), None);
             assert!(!world.root.path().join(path).exists(), "{path}");

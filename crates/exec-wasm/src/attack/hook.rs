@@ -81,7 +81,7 @@ impl HookGuest {
             HookGuest::GrowMemory => only("(loop (br_if 0 (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))"),
             HookGuest::Flood(bytes) => {
                 let pages = bytes / 65_536 + 1;
-                let grown = answer(3, "(i32.const 65536)", &format!("(i32.const {bytes})"));
+                let grown = answer(3, "(i32.const 2048)", &format!("(i32.const {bytes})"));
                 (String::new(), format!("(drop (memory.grow (i32.const {pages}))) {grown}"))
             }
             HookGuest::OutOfMemory(start, length) => (

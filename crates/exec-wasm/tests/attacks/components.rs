@@ -120,7 +120,7 @@ fn compiled_code_from_outside_is_never_loaded() {
         .prepare()
         .expect("it compiles");
     let names = cache().list().expect("lists");
-    let [name] = names.as_slice() else { panic!("one file was kept: {names:?}") };
+    let [name] = names.as_slice() else { unreachable!("one file was kept: {names:?}") };
     // The very code that this engine made itself.
     let code = cache().read(name, 1 << 30).expect("reads").expect("is there");
     assert_eq!(inspect(&code), Err(ComponentFault::Precompiled));

@@ -227,7 +227,7 @@ fn every_change_without_a_grant_refuses_the_run_and_changes_nothing() {
                     Err(RunError::Refused(refusal)) => {
                         assert!(matches!(refusal.reason, RefusalReason::Write { .. }), "{calls:?}: {refusal}");
                     }
-                    other => panic!("{calls:?} with {allow:?}: {other:?}"),
+                    other => unreachable!("{calls:?} with {allow:?}: {other:?}"),
                 }
             }
         }

@@ -138,10 +138,10 @@ fn search(request: &Request, out: &mut Out) -> Result<i32, String> {
     } else {
         search.walk(request)?;
     }
-    if !search.searched && !search.trouble.any && !request.no_messages {
-        eprintln!(
+    if request.paths.is_empty() && !search.searched {
+        search.trouble.say(
             "No files were searched, which means ripgrep probably applied a filter you didn't expect.\n\
-             Running with --debug will show why files are being skipped."
+             Running with --debug will show why files are being skipped.",
         );
     }
     Ok(match (search.found, search.trouble.any) {

@@ -47,6 +47,9 @@ struct Record {
     head: Vec<u8>,
 }
 
+/// A record of the file: stamp, digest, header, and for how many saves it was not used.
+type Kept<'k> = (Stamp, [u8; 32], &'k [u8], u8);
+
 /// What a load knows of a skill's header.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Head {
@@ -122,7 +125,7 @@ impl HeaderIndex {
 
     /// The file with what was learned.
     fn written(&self) -> Vec<u8> {
-        let mut all: BTreeMap<(u64, u64), (Stamp, [u8; 32], &[u8], u8)> = BTreeMap::new();
+        let mut all: BTreeMap<(u64, u64), Kept<'_>> = BTreeMap::new();
         for (place, used) in self.used.iter().enumerate() {
             let Some((stamp, digest, head, unused)) = self.known.record(place) else { continue };
             let unused = if *used { 0 } else { unused.saturating_add(1) };
@@ -133,7 +136,7 @@ impl HeaderIndex {
         for (key, record) in &self.learned {
             all.insert(*key, (record.stamp, *record.digest.as_bytes(), &record.head, 0));
         }
-        let size = |all: &BTreeMap<_, (Stamp, [u8; 32], &[u8], u8)>| {
+        let size = |all: &BTreeMap<_, Kept<'_>>| {
             MAGIC.len() + 4 + all.values().map(|(_, _, head, _)| RECORD + head.len()).sum::<usize>()
         };
         if size(&all) > MAX_BYTES {
@@ -222,7 +225,7 @@ impl Known {
         })
     }
 
-    fn record(&self, place: usize) -> Option<(Stamp, [u8; 32], &[u8], u8)> {
+    fn record(&self, place: usize) -> Option<Kept<'_>> {
         let at = self.at(place);
         let digest = *self.bytes.get(at + 40..)?.first_chunk()?;
         let start = usize::try_from(self.number(place, 9)?).ok()?;

@@ -76,7 +76,7 @@ impl fmt::Debug for SkillWatch {
 pub struct WatchStop(Bell);
 
 impl WatchStop {
-    /// Makes [`SkillWatch::next`] give `None`, now and from now on.
+    /// Makes [`SkillWatch::next_changes`] give `None`, now and from now on.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -135,7 +135,7 @@ impl SkillWatch {
     }
 
     /// The next changes, at least one, by path; `None` when the watch was stopped. Waits.
-    pub fn next(&mut self) -> Option<Vec<SkillChange>> {
+    pub fn next_changes(&mut self) -> Option<Vec<SkillChange>> {
         loop {
             let limit = if self.wake.is_none() { Some(self.options.poll) } else { None };
             match self.bell.wait(limit) {

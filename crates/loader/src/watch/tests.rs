@@ -1,3 +1,9 @@
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    reason = "a fixture is made with `std::fs`, not through the code under test, and its helpers fail the test"
+)]
+
 use super::*;
 use crate::RootKind;
 use interest::Interest;
@@ -35,7 +41,6 @@ impl Place {
     }
 
     /// Puts a file there with its text, so that nobody sees it half written.
-    #[expect(clippy::disallowed_methods, reason = "a fixture is made with `std::fs`, not through the code under test")]
     fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().expect("below the tree")).expect("directories");
@@ -44,7 +49,6 @@ impl Place {
     }
 
     /// Makes so many empty files, as a compiler does.
-    #[expect(clippy::disallowed_methods, reason = "as above")]
     fn build(&self, directory: &std::path::Path, files: usize) {
         fs::create_dir_all(directory).expect("directory");
         for number in 0..files {
@@ -52,12 +56,10 @@ impl Place {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "as above")]
     fn rename(&self, from: &str, to: &str) {
         fs::rename(self.path(from), self.path(to)).expect("rename");
     }
 
-    #[expect(clippy::disallowed_methods, reason = "as above")]
     fn remove(&self, path: &str) {
         let path = self.path(path);
         if path.is_symlink() || path.is_file() { fs::remove_file(path) } else { fs::remove_dir_all(path) }
@@ -310,7 +312,7 @@ impl Watched {
         let (sender, changes) = mpsc::channel();
         let stop = watch.stopper();
         let thread = thread::spawn(move || {
-            while let Some(found) = watch.next() {
+            while let Some(found) = watch.next_changes() {
                 for change in found {
                     // The test may have ended.
                     let _nobody = sender.send(change);
@@ -437,7 +439,6 @@ struct Racing {
 }
 
 impl Wake for Racing {
-    #[expect(clippy::disallowed_methods, reason = "what another program does")]
     fn watch(&mut self, _: &BTreeMap<PathBuf, Interest>) -> Result<bool, WakeFault> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(false) };
         self.left = left;
@@ -464,7 +465,7 @@ fn a_plugin_that_comes_brings_its_skills() {
     let mut watch = SkillWatch::discover_ambient(discovery, Vec::new(), FAST).expect("nothing was named");
     let stop = watch.stopper();
     thread::scope(|scope| {
-        let watching = scope.spawn(|| watch.next());
+        let watching = scope.spawn(|| watch.next_changes());
         place.write("home/.claude/plugins/p/skills/a/SKILL.md", "Not one yet.");
         place.write("home/.claude/plugins/p/.claude-plugin/plugin.json", r#"{"name":"p"}"#);
         let (sender, done) = mpsc::channel();

@@ -88,7 +88,7 @@ fn a_body_is_made_when_it_is_read_and_not_before() {
         assert_eq!(document.body(), format!("Report {number}.\n"));
     }
     let Err(BodyError::Unreadable { diagnostic, .. }) = roots.read(of("never"), &options()) else {
-        panic!("its text cannot be made");
+        unreachable!("its text cannot be made");
     };
     assert!(diagnostic.message.contains("the server is gone"));
 }

@@ -27,11 +27,9 @@ pub(super) const INDEX_URI: &str = "skill://index.json";
 pub(super) fn classify(uri: &str) -> Result<UriKind, Box<Finding>> {
     let Some(path) = uri.strip_prefix("skill://") else {
         // A path where a URI has to stand, as older servers have it.
-        if uri.starts_with("skill/") {
+        if let Some(path) = uri.strip_prefix("skill/") {
             let finding = Finding::new(FindingCode::NotUri, "it is no URI").about(uri);
-            return Err(Box::new(
-                finding.help(format!("the server has to list it as `skill://{}`", &uri["skill/".len()..])),
-            ));
+            return Err(Box::new(finding.help(format!("the server has to list it as `skill://{path}`"))));
         }
         return Ok(UriKind::Other);
     };

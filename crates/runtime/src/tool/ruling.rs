@@ -4,8 +4,8 @@ use serde_json::Value;
 use skillgate_core::{Limits, Span};
 use skillgate_exec::{Program, WrittenCommand, WrittenProgram};
 use skillgate_policy::{
-    Action, Authority, Conjunct, Effect, Gate, PathBase, PathRules, Place, Provider, Reason, RefusalReason, Rule, Sight,
-    Sketch,
+    Action, Authority, Conjunct, Effect, Gate, PathBase, PathRules, Place, Provider, Reason, RefusalReason, Rule,
+    Sight, Sketch,
 };
 
 /// Built-ins that change nothing but what they print, or where the program goes on.
@@ -138,7 +138,9 @@ impl ToolRules<'_> {
                 effect: refusal.reason.effect(),
                 because: format!("`{}`: {}", refusal.action, refusal.reason),
                 rule: match &refusal.reason {
-                    RefusalReason::Denied(rule) | RefusalReason::Unanswered(rule) if *rule.place() != Place::BuiltIn => {
+                    RefusalReason::Denied(rule) | RefusalReason::Unanswered(rule)
+                        if *rule.place() != Place::BuiltIn =>
+                    {
                         Some(rule.to_string())
                     }
                     _ => None,

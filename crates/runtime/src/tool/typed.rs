@@ -6,7 +6,7 @@ pub(crate) const MAX_STACKED: usize = 6;
 /// The names at the head of a typed line, and what follows them. `is_stackable` says whether a name is one of an inline skill
 /// that a person may invoke; the first name that is not ends the head and belongs to the rest. The first name of all is taken
 /// whatever it is: an explicit call is final.
-pub(crate) fn split<'t>(text: &'t str, is_stackable: impl Fn(&str) -> bool) -> Option<(Vec<&'t str>, &'t str)> {
+pub(crate) fn split(text: &str, is_stackable: impl Fn(&str) -> bool) -> Option<(Vec<&str>, &str)> {
     let first = text.trim_start();
     let (name, mut rest) = head(first)?;
     let mut names = vec![name];

@@ -8,10 +8,12 @@ use skillgate_runtime::{
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
+type Act = dyn Fn(&ForkRequest, &CancelToken) -> Result<AgentOutput, AgentError> + Send + Sync;
+
 /// An agent that does what the test says.
 struct Agent {
     later: bool,
-    act: Box<dyn Fn(&ForkRequest, &CancelToken) -> Result<AgentOutput, AgentError> + Send + Sync>,
+    act: Box<Act>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -197,7 +199,7 @@ fn a_host_that_runs_forks_itself_delivers_their_results() {
     assert_eq!(result.status, SkillStatus::HostFork);
     let request = result.fork_request.expect("the host begins it with this");
     assert!(request.prompt.contains("Do it."));
-    assert_eq!(session.forks(), [request.agent.clone()]);
+    assert_eq!(session.forks(), std::slice::from_ref(&request.agent));
     assert_eq!(session.deliver_fork(&request.id, " done ").expect("it is delivered").result.expect("text"), "done");
     assert!(session.forks().is_empty());
     assert!(matches!(session.deliver_fork(&request.id, "x"), Err(DeliveryError::Ended { .. })));

@@ -171,7 +171,7 @@ fn a_prompt_never_names_files_that_could_not_be_taken_to_disk() {
     let world = World::new("", "x");
     let nowhere = LazyExtraction::inside(&world.path("nowhere")).expect("a name");
     let (refused, _runtime) = tell(&world, &BundledPlace::Process(Arc::new(nowhere)));
-    let Err(InvokeError::Files { error, .. }) = refused else { panic!("it is refused: {refused:?}") };
+    let Err(InvokeError::Files { error, .. }) = refused else { unreachable!("it is refused: {refused:?}") };
     assert!(error.message.contains("open-parent") && error.message.contains("nowhere"), "{error}");
     assert!(error.help.is_some());
     std::fs::write(world.path("file"), "").expect("a file");

@@ -30,10 +30,8 @@ pub(crate) fn warm(samples: usize) -> Result<Measured, String> {
     let root = SkillRoot::new(Source::User, RootKind::Skills, corpus.directory());
     let load = |index: &mut HeaderIndex| {
         let loaded = SkillRoots::open_ambient([root.clone()]).load_indexed(&LoadOptions::default(), index);
-        match loaded.skills.len() == SKILLS as usize {
-            true => Ok(()),
-            false => Err(format!("{} of {SKILLS} skills load", loaded.skills.len())),
-        }
+        let loads = loaded.skills.len();
+        if loads == SKILLS as usize { Ok(()) } else { Err(format!("{loads} of {SKILLS} skills load")) }
     };
     // A file that was just written is not trusted; the last of them is old when all are written and read once.
     for _ in 0..2 {
@@ -59,10 +57,8 @@ pub(crate) fn listing(samples: usize) -> Result<Measured, String> {
     let subject = || {
         let listing = catalogue.listing(&ListingOptions::default());
         let counted = listing.cut.whole + listing.cut.short + listing.cut.name_only + listing.cut.deferred;
-        match counted == catalogue.offered_to_model().count() {
-            true => Ok(()),
-            false => Err(format!("the listing counts {counted} skills")),
-        }
+        let offered = catalogue.offered_to_model().count();
+        if counted == offered { Ok(()) } else { Err(format!("the listing counts {counted} of {offered} skills")) }
     };
     let mut beginning = vec![0; 4096];
     in_turns(samples, subject, || {

@@ -11,8 +11,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 const SKILLS: usize = 1_000;
-/// Pages of a list of that many, and the one that finds that there are no more.
-const PAGES: usize = 10;
+/// Pages of a list of that many, the index and the skills that Skillgate brings.
+const PAGES: usize = 11;
 
 /// `skillgate mcp serve`, and this program as its client.
 struct Server {
@@ -130,11 +130,13 @@ pub(crate) fn list(samples: usize) -> Result<Measured, String> {
             loop {
                 let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
                 let page = server.ask("resources/list", &params)?;
-                listed += page["resources"].as_array().map_or(0, Vec::len);
+                // The index and the skills that Skillgate brings are listed too.
+                let ours =
+                    |resource: &&Value| resource["uri"].as_str().is_some_and(|uri| uri.starts_with("skill://skill-"));
+                listed += page["resources"].as_array().map_or(0, |all| all.iter().filter(ours).count());
                 cursor = page["nextCursor"].clone();
                 if cursor.is_null() {
-                    // The index is one more.
-                    return expect(listed == SKILLS + 1, &listed);
+                    return expect(listed == SKILLS, &listed);
                 }
             }
         },

@@ -17,7 +17,8 @@ const MEBIBYTES: usize = 100;
 
 fn pack(files: usize, bytes: usize) -> Result<Pack, String> {
     let file = |number: usize| {
-        let content: Vec<u8> = (0..bytes).map(|at| (at * 31 + number) as u8).collect();
+        let content: Vec<u8> =
+            (0..bytes).map(|at| u8::try_from((at * 31 + number) % 256).unwrap_or_default()).collect();
         PackFile::new(format!("skill/part{:02}/file{number}.txt", number % 20), content)
     };
     let mut all: Vec<PackFile> = (0..files).map(file).collect();

@@ -7,6 +7,7 @@ use skillgate_core::{Diagnostic, LineIndex, LoadedFrom, Profile, Severity};
 use skillgate_format::{Document, ReadOptions};
 use skillgate_loader::{SkillFile, find_skill_files_watched_ambient, read_file_ambient};
 use skillgate_policy::builtin_limits;
+use skillgate_runtime::hook::ParsedHooks;
 use std::collections::HashSet;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -92,6 +93,7 @@ impl<'f> Checked<'f> {
         self.diagnostics.extend_from_slice(document.diagnostics());
         self.diagnostics.extend(skillgate_format::scan(&document));
         self.diagnostics.extend(super::tools::findings(&document));
+        self.diagnostics.extend(ParsedHooks::of(&document.frontmatter().hooks).findings());
         self.document = Some(document);
     }
 

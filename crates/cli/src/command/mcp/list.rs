@@ -105,7 +105,9 @@ fn whole(server: &McpServerOutput) -> String {
 
 fn head(server: &McpServerOutput) -> String {
     let own = server.implementation.as_ref();
-    let own = own.map(|own| format!(", {} {}", text::shown(&own.name), text::shown(&own.version)).trim_end().to_owned()).unwrap_or_default();
+    let own = own
+        .map(|own| format!(", {} {}", text::shown(&own.name), text::shown(&own.version)).trim_end().to_owned())
+        .unwrap_or_default();
     let protocol = server.protocol.as_ref().map(|version| format!(", protocol {version}")).unwrap_or_default();
     format!("{} ({}, {}{own}{protocol})\n", text::shown(&server.name), server.transport, server.state)
 }

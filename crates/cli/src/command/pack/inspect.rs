@@ -92,7 +92,7 @@ fn today() -> Day {
 pub(super) fn verify(global: &Global, verb: &PackVerifyVerb) -> Result<Status, Failure> {
     let policy = in_force(global)?;
     let path = Path::new(&verb.pack);
-    let is_name = !verb.pack.contains(['/', '.']) && path.symlink_metadata().is_err();
+    let is_name = !verb.pack.contains(['/', '.']) && !path.is_file();
     let read: Result<Pack, PackFailure> = if is_name {
         let store = store_with(global, &policy, &verb.pack)?;
         store.get(&verb.pack).map_err(PackFailure::from)?.pack.map_err(PackFailure::from)

@@ -146,7 +146,7 @@ fn tool_call(
 }
 
 fn list(session: &Session, state: Option<&str>, source: Option<&str>, set: Option<&str>) -> Outcome {
-    let mut listed = list::output(session, set).map_err(|failure| failed(&failure))?;
+    let mut listed = list::output(session, set, &[]).map_err(|failure| failed(&failure))?;
     listed.skills.retain(|skill| {
         state.is_none_or(|state| skill.state == state) && source.is_none_or(|source| skill.source == source)
     });

@@ -1,7 +1,7 @@
 use super::client::Client;
 use super::lines::{self, MAX_LINE_BYTES, Next};
 use super::operations;
-use super::protocol::{self, Id, Line, Request, VERSION, fault};
+use super::protocol::{self, Line, Request, VERSION, fault};
 use crate::output::{NothingOutput, SessionReply};
 use skillgate_runtime::Session;
 use std::io::{self, BufRead};

@@ -181,3 +181,60 @@ fn a_wasm_reply_says_no_more_than_a_command() {
     assert!(denies(&read(HookEvent::PreToolUse, HookReply::Rewrite(b"[]".to_vec()))).is_some());
     assert_eq!(read(HookEvent::Stop, HookReply::Rewrite(b"{}".to_vec())).verdict, HookVerdict::Pass);
 }
+
+/// Pieces of what hooks print, put together at random from a fixed seed: whatever it is, it is read, no text is longer than its
+/// bound, a failure of a gate denies, and status 2 blocks.
+#[test]
+fn whatever_a_hook_prints_is_read() {
+    const PIECES: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"",
+        "\\",
+        "null",
+        "true",
+        "false",
+        "1e999",
+        "\"allow\"",
+        "\"deny\"",
+        "\"ask\"",
+        "\"block\"",
+        "\"decision\":",
+        "\"reason\":",
+        "\"continue\":",
+        "\"hookSpecificOutput\":{",
+        "\"permissionDecision\":",
+        "\"updatedInput\":{}",
+        "\"additionalContext\":\"x\"",
+        "\"hookEventName\":\"PreToolUse\"",
+        "\u{202e}",
+        "\u{0}",
+        "\n",
+    ];
+    let mut seed: u64 = 0x5eed;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap_or(0) % below
+    };
+    let mut denied = 0;
+    for _ in 0..20_000 {
+        let mut stdout = "{".to_owned();
+        for _ in 0..next(12) {
+            stdout.push_str(PIECES[next(PIECES.len())]);
+        }
+        let event = HookEvent::ALL[next(HookEvent::ALL.len())];
+        let status = [0, 0, 0, 1, 2][next(5)];
+        let answer = read(event, status, &stdout, "");
+        let texts = answer.context.iter().chain(&answer.message).chain(&answer.stop);
+        assert!(texts.clone().all(|text| text.chars().count() < 10_100), "{stdout}");
+        let blocks = (answer.failure.is_some() && event.power() == Power::Gate) || (status == 2 && event.can_block());
+        assert!(!blocks || answer.verdict.is_denied(), "{event} {status} {stdout}");
+        assert!(event.can_block() || answer.verdict == HookVerdict::Pass, "{event} {stdout}");
+        denied += usize::from(answer.verdict.is_denied());
+    }
+    assert!(denied > 1_000, "the pieces come to something: {denied}");
+}

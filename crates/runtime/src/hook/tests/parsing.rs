@@ -33,7 +33,7 @@ fn handlers_are_read_with_all_they_say() {
     );
     let parsed = world.parsed();
     assert_eq!(parsed.faults, []);
-    let [shell, wasm, vector] = parsed.specs.as_slice() else { panic!("{:?}", parsed.specs) };
+    let [shell, wasm, vector] = parsed.specs.as_slice() else { unreachable!("{:?}", parsed.specs) };
     assert_eq!((shell.event, shell.matcher.to_string().as_str()), (HookEvent::PreToolUse, "Edit|Write"));
     assert_eq!((shell.timeout_ms, shell.once, shell.background), (Some(2_500), true, false));
     assert!(matches!(&shell.condition, Condition::Pattern(pattern) if pattern.text() == "Edit(*.rs)"));
@@ -89,7 +89,7 @@ fn what_cannot_be_read_is_said_at_its_place() {
         (group("{type: command, command: x, if: \"Bash(git\"}"), "hook-condition-unreadable", "\"Bash(git\""),
     ] {
         let found = findings(&hooks);
-        let (found_code, found_at) = found.first().unwrap_or_else(|| panic!("{hooks}"));
+        let (found_code, found_at) = found.first().unwrap_or_else(|| unreachable!("{hooks}"));
         assert_eq!((found_code.as_str(), found_at.trim()), (code, at), "{hooks}");
         let faults = World::new(&hooks, &[]).parsed().faults.len();
         assert_eq!(faults, usize::from(code == "hook-invalid"), "{hooks}");
