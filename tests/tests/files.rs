@@ -106,7 +106,6 @@ fn what_is_not_supported_is_refused_by_its_name() {
         ("ls -Z", "skillgate: ls: --context is not supported\n"),
         ("du --time", "skillgate: du: --time is not supported\n"),
         ("stat -f .", "skillgate: stat: --file-system is not supported\n"),
-        ("find . -delete", "skillgate: find: -delete is not supported\n"),
         ("find . -newermt 'next month'", "skillgate: find: -newermt ‘next month’ is not supported\n"),
     ] {
         let ran = run(root.path(), source);

@@ -170,13 +170,7 @@ async fn chat(project: &Path, out: &mut dyn std::io::Write) -> Result<(), Box<dy
     let compacted = chat.session.compact(AgentId::MAIN, CompactBudget::default(), ListingOptions::default()).await?;
     chat.conversation = vec![compacted.text, compacted.listing];
     for skill in &compacted.skills {
-        chat.say(format!(
-            "{}: {:?}, {} of {} characters",
-            skill.skill,
-            skill.outcome,
-            skill.kept_chars > 0,
-            skill.chars > 0
-        ))?;
+        chat.say(format!("{}: {:?}", skill.skill, skill.outcome))?;
     }
 
     chat.say("# It is saved, and goes on in another session".to_owned())?;

@@ -143,7 +143,8 @@ fn an_exact_pattern_grants_a_carrier() {
         let name = first_word(line);
         let ended = place.run(line, &[&format!("Bash({name}:*)")], &[name]);
         assert!(matches!(ended.refusal(), Some(RefusalReason::Carrier { .. })), "{line}: {ended:?}");
-        let exact = place.run(line, &[&format!("Bash({line})")], &[name]);
+        // What `env` runs is run by us, and needs its own grant.
+        let exact = place.run(line, &[&format!("Bash({line})"), "Bash(canary)"], &[name, "canary"]);
         assert!(exact.ran(name), "{line}: {exact:?}");
     }
 }

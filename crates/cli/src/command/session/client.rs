@@ -135,15 +135,16 @@ impl Client {
     /// Stops a request; says whether there is one. What it asked is answered with no.
     pub(super) fn cancel(&self, id: &Id) -> bool {
         let token = lock(&self.requests).get(id).map(|pending| pending.cancel.clone());
-        lock(&self.asks).open.retain(|_, ask| ask.of.as_ref() != Some(id));
+        // The token first: who is answered with no then sees why.
         token.iter().for_each(CancelToken::cancel);
+        lock(&self.asks).open.retain(|_, ask| ask.of.as_ref() != Some(id));
         token.is_some()
     }
 
     pub(super) fn cancel_all(&self) {
         let tokens: Vec<CancelToken> = lock(&self.requests).values().map(|pending| pending.cancel.clone()).collect();
-        self.nobody_answers();
         tokens.iter().for_each(CancelToken::cancel);
+        self.nobody_answers();
     }
 
     /// Answers every ask with no, those to come too.

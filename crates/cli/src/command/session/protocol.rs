@@ -347,7 +347,7 @@ pub(super) fn read(line: &[u8]) -> Result<Request, (Option<Id>, ErrorOutput)> {
         },
         Err(error) => {
             let message = error.to_string();
-            if message.starts_with("unknown variant") {
+            if message.starts_with(&format!("unknown variant `{op}`")) {
                 let known = message.split_once("expected ").map_or("", |(_, known)| known);
                 let help = format!("there is {}", known.replace("one of ", ""));
                 return Err((id, fault("unknown-op", format!("there is no `op` {op:?}"), help)));

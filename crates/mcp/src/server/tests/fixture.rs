@@ -79,7 +79,7 @@ impl Executor for Watched {
                     self.stopped.notify_one();
                     break;
                 }
-                std::thread::sleep(Duration::from_millis(1));
+                std::thread::yield_now();
             }
         }
         self.shell.execute(program, gate, scene, run, streams)
