@@ -111,10 +111,19 @@ fn repair_chunk(text: &str, chunk: &Chunk, steps: &mut Steps) -> Option<(Repair,
         set_span(&mut entry.value, chunk.value_span());
         parsed.value.span = chunk.span;
         parsed.aliases.clear();
-        let sure = sure || key::find(&chunk.key).is_some_and(|key| key.kind == Kind::Text);
+        let is_text = key::find(&chunk.key).is_some_and(|key| key.kind == Kind::Text);
+        let sure = is_text || (sure && !is_tagged(&text[chunk.value_span().range()]));
         return Some((Repair { key: chunk.key.clone(), span: chunk.span, corrected, reason, sure }, parsed));
     }
     None
+}
+
+/// Whether a tag may stand in a value: what its author meant by it is not known.
+fn is_tagged(value: &str) -> bool {
+    let begins = |at: usize| {
+        value[..at].chars().next_back().is_none_or(|before| before.is_whitespace() || "[{,".contains(before))
+    };
+    value.match_indices('!').any(|(at, _)| begins(at))
 }
 
 /// Gives every part the span of the whole: the parts of a corrected text stand nowhere in the file.

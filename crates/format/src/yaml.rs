@@ -177,6 +177,12 @@ impl Builder<'_> {
 
     fn event(&mut self, event: Event<'_>, written: ParserSpan) -> Result<(), YamlError> {
         let span = self.span(written);
+        // `!important` in front of a text is a tag, which YAML lets nobody read but its author's program: what stands there is taken for
+        // text by the repair, and for nothing where authority is decided.
+        if event.tag().is_some_and(|tag| tag.core_suffix().is_none()) {
+            let message = "a tag of no known type stands before the value; quote the value to write `!` in it".into();
+            return Err(YamlError::Syntax { offset: span.start, message });
+        }
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;

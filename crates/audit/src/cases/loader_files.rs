@@ -190,7 +190,7 @@ fn headers(trial: &mut Trial<'_>) -> Result<(), Trouble> {
         ("depth", deep.into_bytes()),
         ("a huge scalar", huge.into_bytes()),
         ("a duplicate key", b"---\nallowed-tools: Bash(ls:*)\nallowed-tools: Bash\n---\nx\n".to_vec()),
-        ("a tag", b"---\nallowed-tools: !!python/object:os.system Bash(ls:*)\n---\nx\n".to_vec()),
+        ("a tag", b"---\nallowed-tools: !!python/object:os.system Bash\n---\nx\n".to_vec()),
         ("an anchor that is not there", b"---\nallowed-tools: *nowhere\n---\nx\n".to_vec()),
         ("no text", [b"---\nallowed-tools: ".as_slice(), &[0xff; 64], b"\n---\nx\n"].concat()),
         ("lone carriage returns", b"---\rallowed-tools: [\r---\rx\r".to_vec()),
