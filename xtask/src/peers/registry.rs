@@ -123,7 +123,7 @@ fn exchange(world: &World, address: &str) -> Outcome {
     world.says(&["pack", "push", "team.skillpack", &first], "is published")?;
     world.fails(&["pack", "update", "team"], "is not signed")?;
     world.says(&["run", "greet"], "Say hello.")?;
-    world.fails(&["pack", "install", &second], "status 404")?;
+    world.fails(&["pack", "install", &second], "manifest unknown")?;
     println!("    pushed, inspected, installed, run; a tag that was moved is refused");
     Ok(())
 }
