@@ -46,6 +46,7 @@ mod invocation;
 mod invoke;
 mod invoked;
 mod lifecycle;
+#[cfg(unix)]
 mod packs;
 mod plan;
 mod prefetch;
@@ -80,6 +81,7 @@ pub use invoked::{
     AgentId, AgentIdError, InvokedSkill, InvokedSkills, Presence, Recorded, UnloadReason, UnloadedSkill,
 };
 pub use lifecycle::{CompactHeld, EventResult};
+#[cfg(unix)]
 pub use packs::{BundledPlace, EmbeddedSkills, InstalledPacks, embedded_skills};
 pub use plan::{InjectionPlan, InvocationPlan, Positions};
 pub use prefetch::{Prefetch, PrefetchSource, Prefetched, SkillDiscovery};

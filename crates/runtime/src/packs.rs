@@ -1,21 +1,11 @@
 //! Installed packs and the skills that a program embeds, as sources of skills.
 
-use crate::error::InvokeError;
-use crate::runtime::Runtime;
 use skillgate_bundle::{LazyExtraction, Pack, PackStore, StoreError, bundled_tree};
-use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, RelPath, Skill, Source};
+use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, RelPath, Source};
 use skillgate_loader::{BundledSkill, BundledSkills, FilesError, HeldExtras, HeldSkill, SkillFiles, SkillSource};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-
-impl Runtime {
-    /// Takes the files beside a skill that is no file to disk, before anything names their directory.
-    pub(crate) fn materialise(&self, skill: &Skill) -> Result<(), InvokeError> {
-        let name = || skill.id.command.to_string();
-        self.roots.materialise(skill).map_err(|error| InvokeError::Files { name: name(), error })
-    }
-}
 
 /// The packs of a store as a source. Each is checked whole whenever skills are loaded; one that does not hold gives no skill, and
 /// each skill it had is listed as broken with the reason.

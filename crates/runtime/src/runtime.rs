@@ -1,5 +1,6 @@
 use crate::clock::Clock;
 use crate::deciding::Deciding;
+use crate::error::InvokeError;
 use crate::fork::AgentRunner;
 use crate::session::{Session, SessionOptions};
 use crate::skills::SkillView;
@@ -7,7 +8,7 @@ use crate::telemetry::Telemetry;
 use crate::tool::HostCommand;
 use crate::trust::ProjectTrust;
 use crate::usage::UsageCounts;
-use skillgate_core::{Limits, Profile};
+use skillgate_core::{Limits, Profile, Skill};
 use skillgate_exec::{AuditSink, Executor, HookLoader, NoAudit};
 use skillgate_loader::{
     Discovery, DiscoveryError, HeaderIndex, LoadOptions, Loaded, PathDiagnostic, Project, SkillRoots, SkillSource,
@@ -348,6 +349,12 @@ impl Runtime {
     /// The skills as they were found, before any conversation activated one.
     pub(crate) fn skills(&self) -> Arc<SkillView> {
         Arc::clone(&self.skills.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the files beside a skill that is no file to disk, before anything names their directory.
+    pub(crate) fn materialise(&self, skill: &Skill) -> Result<(), InvokeError> {
+        let name = || skill.id.command.to_string();
+        self.roots.materialise(skill).map_err(|error| InvokeError::Files { name: name(), error })
     }
 
     /// The policy in force.

@@ -18,6 +18,7 @@ const HELPER_FILE: &str = "skillgate-sandbox";
 #[derive(Clone, Debug)]
 pub struct Helper {
     program: PathBuf,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no helper to speak to"))]
     pub(crate) server: Arc<linux::Server>,
 }
 

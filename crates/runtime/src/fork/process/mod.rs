@@ -44,6 +44,10 @@ const MAX_OUTPUT_BYTES: u64 = 4 * 1024 * 1024;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ProcessRunner {
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "programs are started in a group of their own, which only Unix has")
+    )]
     program: PathBuf,
     arguments: Vec<OsString>,
     confinement: Vec<OsString>,
