@@ -72,21 +72,6 @@ fn check(root: &Root) -> Outcome {
     remove(&elsewhere)
 }
 
-/// Lints the sources of the components and runs their tests, as programs of this machine: warnings are errors.
-pub(crate) fn test(root: &Root) -> Outcome {
-    let place = Place::below(&root.target.join("guests"), root.join(WORKSPACE));
-    place.fetch(root)?;
-    for arguments in [
-        ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"].as_slice(),
-        &["test", "--workspace", "--locked", "--quiet"],
-    ] {
-        let mut command = cargo(root, arguments);
-        place.isolate(&mut command);
-        run_command(command.env("CARGO_TARGET_DIR", root.target.join("guests-native")))?;
-    }
-    Ok(())
-}
-
 /// Where one build happens.
 struct Place {
     sources: PathBuf,

@@ -103,7 +103,6 @@ fn steps(root: &Root, long: bool) -> Vec<Step> {
             "lints, warnings are errors (about 5 minutes the first time)",
             &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
         ),
-        step("guests' own tests", "lints and tests of the components' sources, for this machine", guests::test),
         step("guest examples", "what must not compile (about 20 seconds the first time)", examples::test_rust),
         step("fuzz targets", "they compile, warnings are errors (about 40 seconds the first time)", fuzz::check),
         step("tests", "all tests (about 8 minutes the first time: the wasm engine)", move |root| tests(root, long)),
