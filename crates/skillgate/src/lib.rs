@@ -31,9 +31,9 @@
 //! |---|---|
 //! | `wasm` (default) | [`wasm`]: commands as WebAssembly components |
 //! | `packs` (default) | [`packs`]: the shipped commands |
-//! | `host-sandbox` | [`host_sandbox`], [`sandbox`]: programs of the machine in the Linux sandbox |
-//! | `bundle` | [`bundle`], [`include_skills!`]: skills inside the program, signed packs |
-//! | `mcp` | [`mcp`]: skills from servers, a server of one's own |
+//! | `host-sandbox` | `host_sandbox`, `sandbox`: programs of the machine in the Linux sandbox |
+//! | `bundle` | `bundle`, `include_skills!`: skills inside the program, signed packs |
+//! | `mcp` | `mcp`: skills from servers, a server of one's own |
 //! | `watch` | change events, in [`loader`] |
 
 #![forbid(unsafe_code)]
