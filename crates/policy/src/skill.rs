@@ -1,8 +1,10 @@
+use crate::authority::Authority;
+use crate::caveat::{Caveat, CaveatKind};
 use crate::host::{By, Host};
 use crate::pattern::{ToolPattern, ToolSpec};
 use crate::refusal::SkillRefusal;
 use crate::rule::{Effect, Rule};
-use skillgate_core::{Frontmatter, Guarded, Skill};
+use skillgate_core::{Frontmatter, Guarded, Skill, SkillId};
 
 /// Who wants to invoke a skill.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,6 +84,27 @@ pub fn decide_skill(host: &Host, request: SkillRequest<'_>) -> Result<SkillDecis
         }
         (Effect::Allow, _) => Ok(SkillDecision::OnlySafeProperties),
         (Effect::Ask | Effect::Deny, _) => Err(unanswered(name, unsafe_parts.join(", "), None)),
+    }
+}
+
+impl Authority {
+    /// The first caveat that keeps a model from calling a skill: one that removes it by name, or that permits nothing at all. A
+    /// list that names no skill is about other tools; one that names some permits no others.
+    #[must_use]
+    pub fn narrows_skill(&self, skill: &SkillId) -> Option<&Caveat> {
+        let names_it = |pattern: &ToolPattern| match pattern.spec() {
+            ToolSpec::Skill(pattern) => pattern.matches(skill.source.as_str(), skill.command.as_str()),
+            _ => false,
+        };
+        let is_of_skills = |pattern: &ToolPattern| matches!(pattern.spec(), ToolSpec::Skill(_));
+        self.caveats().iter().find(|caveat| match &caveat.kind {
+            CaveatKind::Nothing { .. } => true,
+            CaveatKind::Without(patterns) => patterns.iter().any(names_it),
+            CaveatKind::Only { patterns, .. } => {
+                let about_skills = patterns.is_empty() || patterns.iter().any(is_of_skills);
+                about_skills && !patterns.iter().any(names_it)
+            }
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Session;
 use crate::cancel::CancelToken;
-use crate::conversation::HookGround;
+use crate::conversation::{Conversation, HookGround};
 use crate::error::InvokeError;
 use crate::hook::{
     Activation, HookEvent, HookGrant, HookInput, HookKey, HookOutcome, HookRunner, HookSurvey, PreparedHooks,
@@ -29,6 +29,16 @@ impl ReadyHooks {
     /// What was found.
     pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
         &self.prepared.diagnostics
+    }
+
+    /// Registers them with an agent, for as long as it has the skill. Gives each that is new, as `EVENT: what is run`.
+    pub(crate) fn register(self, conversation: &mut Conversation, agent: &AgentId) -> Vec<String> {
+        let Self { prepared, mut ground } = self;
+        ground.agent = agent.clone();
+        let scope = conversation.scope_of(agent);
+        conversation.grounds.insert((scope.clone(), ground.skill.id.clone()), ground);
+        let added = conversation.hooks.register(&scope, &prepared);
+        added.iter().map(|hook| format!("{}: {}", hook.key().event, hook.spec().handler)).collect()
     }
 }
 
@@ -63,7 +73,7 @@ impl Session {
     /// [`InvokeError::Hooks`] when one that can block cannot run.
     pub fn load_hooks(&self, plan: &InvocationPlan) -> Result<Vec<String>, InvokeError> {
         let ready = self.prepare_hooks(plan)?;
-        Ok(ready.map(|ready| self.register_hooks(ready, &AgentId::MAIN)).unwrap_or_default())
+        Ok(ready.map(|ready| ready.register(&mut self.conversation(), &AgentId::MAIN)).unwrap_or_default())
     }
 
     /// Calls the hooks that wait for an event in the main agent and gives all that they say. Nothing happens because of it.
@@ -124,17 +134,6 @@ impl Session {
         };
         let specs = ready.iter().flat_map(|ready| ready.prepared.specs());
         Ok(specs.map(|spec| format!("{}: {}", spec.event, spec.handler)).collect())
-    }
-
-    /// Registers hooks that were prepared, for as long as the agent has the skill. Gives each that is new, as `EVENT: what is run`.
-    pub(crate) fn register_hooks(&self, hooks: ReadyHooks, agent: &AgentId) -> Vec<String> {
-        let ReadyHooks { prepared, mut ground } = hooks;
-        ground.agent = agent.clone();
-        let mut conversation = self.conversation();
-        let scope = conversation.scope_of(agent);
-        conversation.grounds.insert((scope.clone(), ground.skill.id.clone()), ground);
-        let added = conversation.hooks.register(&scope, &prepared);
-        added.iter().map(|hook| format!("{}: {}", hook.key().event, hook.spec().handler)).collect()
     }
 
     /// Calls the hooks that wait for an event in an agent.

@@ -256,12 +256,15 @@ impl Session {
     /// Registers the hooks of a skill again. Gives why it cannot be loaded, when they cannot run.
     fn restore_hooks(&self, agent: &AgentId, skill: &SkillId) -> Option<String> {
         let skill = self.skill_of(skill)?;
-        let request = InvokeRequest::new(skill.id.to_string(), Invoker::User).agent(agent.clone());
-        let ready = self.plan_of(&skill, &request).and_then(|plan| self.prepare_hooks(&plan));
+        let request = InvokeRequest::new(skill.id.to_string(), invoker_of(&skill)).agent(agent.clone());
+        let ready = self.plan_of(&skill, &request).and_then(|plan| match self.prepare_hooks(&plan)? {
+            // A save is no agreement: whoever wrote it could have written any skill into it.
+            Some(hooks) => self.agreed(&plan).map(|()| Some(hooks)),
+            None => Ok(None),
+        });
         match ready {
-            Ok(None) => None,
-            Ok(Some(hooks)) => {
-                self.register_hooks(hooks, agent);
+            Ok(hooks) => {
+                hooks.map(|hooks| hooks.register(&mut self.conversation(), agent));
                 None
             }
             Err(error) => Some(error.to_string()),
@@ -271,13 +274,13 @@ impl Session {
     /// What a skill that was saved is now.
     fn standing(&self, id: &SkillId) -> Standing {
         let Some(skill) = self.skill_of(id) else { return Standing::Gone };
-        let request = InvokeRequest::new(id.to_string(), Invoker::User);
+        let request = InvokeRequest::new(id.to_string(), invoker_of(&skill));
         let plan = self.usable(&skill).and_then(|()| self.plan_of(&skill, &request));
         match plan {
             Err(error) => Standing::Refused(error.to_string()),
             Ok(plan) => match plan.decision {
                 // The conversation has its text because a model called it, or somebody agreed.
-                Ok(_) | Err(SkillRefusal::Unanswered { .. } | SkillRefusal::NotForUsers { .. }) => {
+                Ok(_) | Err(SkillRefusal::Unanswered { .. }) => {
                     Standing::Present(PresentSkill { digest: plan.digest, caveats: plan.caveats })
                 }
                 Err(refusal) => Standing::Refused(refusal.to_string()),
@@ -294,6 +297,11 @@ impl Session {
 
 fn members<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// Somebody who may call the skill as its author says.
+fn invoker_of(skill: &Skill) -> Invoker {
+    if skill.user_invocable() { Invoker::User } else { Invoker::Model }
 }
 
 fn plain(name: &str) -> &str {

@@ -5,7 +5,7 @@ use crate::error::InvokeError;
 use crate::invoke::InvokeRequest;
 use crate::plan::InvocationPlan;
 use crate::session::Session;
-use skillgate_core::{Digest, Skill};
+use skillgate_core::{Digest, Skill, SkillId};
 use skillgate_exec::{AuditContext, AuditEvent, AuditFailure, PlannedCommand, SkillCall, Trail};
 use skillgate_policy::{Answers, Effect, Invoker, Refusal, SkillDecision, SkillRefusal};
 use skillgate_registry::Lookup;
@@ -102,16 +102,10 @@ impl Session {
             about_skill.iter().chain(about_commands.iter().map(|(_, question)| question)).cloned().collect();
         self.consent.announce(&all);
         if let Some(question) = &about_skill {
-            let (name, because) = (skill.command.to_string(), question.because.clone());
-            match self.consent.ask(question, &plan.trail)? {
-                Answer::No => {
-                    plan.decision = Err(SkillRefusal::Declined { name, because });
-                    return Ok(None);
-                }
-                Answer::Once => {}
-                Answer::Always => self.consent.agree_to_skill(skill, plan.digest, &because),
+            plan.decision = self.agreement(question, &plan.trail, (skill, plan.digest))?;
+            if plan.decision.is_err() {
+                return Ok(None);
             }
-            plan.decision = Ok(SkillDecision::Agreed { because });
         }
         for (ask, question) in &about_commands {
             match self.consent.ask(question, &plan.trail)? {
@@ -125,6 +119,41 @@ impl Session {
             }
         }
         Ok(None)
+    }
+
+    /// The decision on a skill after somebody was asked about it.
+    fn agreement(
+        &self,
+        question: &Question,
+        trail: &Trail,
+        (skill, digest): (&SkillId, Digest),
+    ) -> Result<Result<SkillDecision, SkillRefusal>, InvokeError> {
+        let (name, because) = (skill.command.to_string(), question.because.clone());
+        Ok(match self.consent.ask(question, trail)? {
+            Answer::No => Err(SkillRefusal::Declined { name, because }),
+            Answer::Once => Ok(SkillDecision::Agreed { because }),
+            Answer::Always => {
+                self.consent.agree_to_skill(skill, digest, &because);
+                Ok(SkillDecision::Agreed { because })
+            }
+        })
+    }
+
+    /// Whether a skill may be used of which nothing but its hooks runs; somebody is asked where that needs an answer.
+    ///
+    /// # Errors
+    /// [`InvokeError::Skill`] when it may not.
+    pub(crate) fn agreed(&self, plan: &InvocationPlan) -> Result<(), InvokeError> {
+        let skill = (&plan.skill.id, plan.digest);
+        match &plan.decision {
+            Ok(_) => Ok(()),
+            Err(SkillRefusal::Unanswered { because, rule, suggestions, .. }) if self.consent.is_attended() => {
+                let question = self.consent.about_skill(skill.0, because, rule.as_ref(), suggestions);
+                self.consent.announce(std::slice::from_ref(&question));
+                self.agreement(&question, &plan.trail, skill)?.map(drop).map_err(InvokeError::Skill)
+            }
+            Err(refusal) => Err(InvokeError::Skill(refusal.clone())),
+        }
     }
 
     /// The commands that need an answer. Nobody is asked about an invocation that does not run whatever the answer is, so this

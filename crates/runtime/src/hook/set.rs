@@ -116,7 +116,7 @@ impl HookSet {
         for (spec, prepared) in &hooks.hooks {
             let event = if scope.is_main() { spec.event } else { spec.event.in_agent_below() };
             let key = HookKey { scope: scope.clone(), skill: skill.clone(), event, id: spec.id() };
-            if self.is_spent(&key) || self.hooks.iter().any(|hook| hook.key == key) {
+            if (spec.once && self.is_spent(&key)) || self.hooks.iter().any(|hook| hook.key == key) {
                 continue;
             }
             let hook = Arc::new(RegisteredHook { key, digest, spec: spec.clone(), prepared: prepared.clone() });

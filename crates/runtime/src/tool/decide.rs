@@ -5,6 +5,7 @@ use crate::hook::{HookEvent, HookInput, HookOutcome, HookReport, HookText, HookV
 use crate::invoked::AgentId;
 use crate::telemetry;
 use serde_json::Value;
+use skillgate_core::SkillId;
 use skillgate_exec::{Asked, AuditError, AuditEvent};
 use skillgate_policy::{Effect, Invoker, SkillRequest, decide_skill};
 use skillgate_registry::Lookup;
@@ -173,7 +174,7 @@ impl Session {
         match call.tool.as_str() {
             // They read nothing but the catalogue.
             "DiscoverSkills" | "ToolSearch" => ToolRuling::new(Effect::Allow, "it changes and runs nothing"),
-            "Skill" => self.rule_on_skill(input),
+            "Skill" => self.rule_on_skill(&call.agent, input),
             _ => {
                 let authority = self.conversation().scopes.authority(&call.agent, self.runtime.host.clone());
                 let (base, limits) = (self.path_base(), &self.runtime.limits);
@@ -184,7 +185,7 @@ impl Session {
 
     /// The decision on a call of the Skill tool as far as its name tells. The call itself decides again, over all that the skill
     /// would run.
-    fn rule_on_skill(&self, input: &Value) -> ToolRuling {
+    fn rule_on_skill(&self, agent: &AgentId, input: &Value) -> ToolRuling {
         let Some(name) = input.get("skill").and_then(Value::as_str) else {
             return ToolRuling::new(Effect::Deny, "the input of `Skill` has no text `skill`");
         };
@@ -194,6 +195,9 @@ impl Session {
             return ToolRuling::new(Effect::Allow, "no skill has the name, so nothing would run");
         };
         let skill = entry.skill();
+        if let Some(narrowed) = self.narrowed_away(agent, &skill.id) {
+            return ToolRuling::new(Effect::Deny, narrowed);
+        }
         let request = SkillRequest { skill, invoker: Invoker::Model, injections_allowed: true };
         match decide_skill(&self.runtime.host, request) {
             Ok(_) => ToolRuling::new(Effect::Allow, format!("the skill `{}` may be invoked", skill.id)),
@@ -204,6 +208,13 @@ impl Session {
                 remedy: refusal.suggestions().first().cloned(),
             },
         }
+    }
+
+    /// Why a model may not call a skill now, when a skill in use takes that away.
+    pub(super) fn narrowed_away(&self, agent: &AgentId, skill: &SkillId) -> Option<String> {
+        let authority = self.conversation().scopes.authority(agent, self.runtime.host.clone());
+        let caveat = authority.narrows_skill(skill)?;
+        Some(format!("the skill {} narrows it away: {}", caveat.skill, caveat.says()))
     }
 
     fn ask_about(&self, call: &ToolCall, input: &Value, ruling: &mut ToolRuling) -> Result<(), AuditError> {
@@ -246,10 +257,13 @@ impl Session {
 fn apply(ruling: &mut ToolRuling, verdict: &HookVerdict) {
     match verdict {
         HookVerdict::Pass => {}
+        // Without a remedy: what a hook wants asked is asked each time, whatever somebody agreed to for always.
         HookVerdict::Ask(reasons) if ruling.effect == Effect::Allow => {
             *ruling = ToolRuling::new(Effect::Ask, reasons.join("; "));
         }
-        HookVerdict::Ask(_) => {}
+        HookVerdict::Ask(reasons) => {
+            *ruling = ToolRuling::new(ruling.effect, format!("{}; {}", ruling.because, reasons.join("; ")));
+        }
         HookVerdict::Deny(reason) => *ruling = ToolRuling::new(Effect::Deny, reason.clone()),
     }
 }

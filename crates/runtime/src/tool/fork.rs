@@ -52,10 +52,14 @@ impl Session {
         let active = active(&plan);
         let (path, digest) = (plan.skill.path.to_string_lossy().into_owned(), plan.digest);
         let positions = plan.positions();
+        let revocations = plan.revocations;
         let invocation = self.run(plan)?;
         let cancel = call.cancel.child();
         let (request, mode) = {
             let mut conversation = self.conversation();
+            if conversation.revocations(&skill) != revocations {
+                return Err(InvokeError::Revoked { name: name() });
+            }
             let (id, agent) = conversation.forks.next_id();
             let scope = conversation.scope_of(&call.agent).child(agent.as_str());
             conversation.forked.insert(agent.clone(), (scope, chain.clone()));
@@ -84,7 +88,7 @@ impl Session {
             conversation.forks.begin(request.clone(), cancel.clone());
             (request, mode)
         };
-        let registered = hooks.map(|hooks| self.register_hooks(hooks, &request.agent)).unwrap_or_default();
+        let registered = hooks.map(|hooks| hooks.register(&mut self.conversation(), &request.agent));
         let started = self.fire(&request.agent, &subagent(HookEvent::SubagentStart, &request));
         let mut result = self.result(call, &skill, SkillStatus::Forked);
         result.fork = Some(request.id.clone());
@@ -92,7 +96,7 @@ impl Session {
         result.diagnostics = invocation.diagnostics;
         result.positions = Some(positions);
         result.hooks = started.reports;
-        result.registered = registered;
+        result.registered = registered.unwrap_or_default();
         match (runner, mode) {
             // The host runs it, and delivers what comes of it.
             (None, _) => {

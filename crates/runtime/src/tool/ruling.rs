@@ -4,8 +4,8 @@ use serde_json::Value;
 use skillgate_core::{Limits, Span};
 use skillgate_exec::{Program, WrittenCommand, WrittenProgram};
 use skillgate_policy::{
-    Action, Authority, Conjunct, Effect, Gate, PathBase, PathRules, Place, Provider, Reason, RefusalReason, Rule,
-    Sight, Sketch,
+    Action, Authority, Caveat, CaveatKind, Conjunct, Effect, Gate, Known, PathBase, PathRules, Place, Provider, Reason,
+    RefusalReason, Rule, Sight, Sketch, carrier,
 };
 
 /// Built-ins that change nothing but what they print, or where the program goes on.
@@ -95,7 +95,10 @@ impl ToolRules<'_> {
                 );
             }
         };
-        let moves = written.commands.iter().any(|command| name_of(command) == Some("cd"));
+        let moves = written.commands.iter().any(|command| {
+            // What is known only when it runs may be one of them.
+            name_of(command).is_none_or(|name| matches!(name, "cd" | "pushd" | "popd"))
+        });
         let commands = written.commands.iter().map(|command| self.command(&gate, command));
         let files = self.files(&written, moves);
         let rulings: Vec<ToolRuling> = commands.chain(files).collect();
@@ -110,7 +113,12 @@ impl ToolRules<'_> {
         let words = vec![Ok("\0".to_owned())];
         let sketch = Sketch { words, provider: Some(Provider::Native), span: Span::new(0, 0) };
         let takes = |rule: &Rule| rule.effect() != Effect::Allow && rule.pattern().command().is_some();
+        let removes = |caveat: &Caveat| match &caveat.kind {
+            CaveatKind::Without(patterns) => patterns.iter().any(|pattern| pattern.command().is_some()),
+            CaveatKind::Only { .. } | CaveatKind::Nothing { .. } => false,
+        };
         !self.authority.host().all_rules().any(takes)
+            && !self.authority.caveats().iter().any(removes)
             && gate.check(&sketch).is_ok_and(|verdict| verdict.sight == Sight::Granted)
     }
 
@@ -131,7 +139,7 @@ impl ToolRules<'_> {
         if command.assigned.is_empty() && self.is_harmless(command, gate.paths()) {
             return ToolRuling::new(Effect::Allow, "it is a built-in that changes nothing");
         }
-        let words = command.words.clone();
+        let words = carried(&command.words).to_vec();
         let sketch = Sketch { words, provider: Some(Provider::Native), span: command.span };
         match gate.check(&sketch) {
             Err(refusal) => ToolRuling {
@@ -147,9 +155,13 @@ impl ToolRules<'_> {
                 },
                 remedy: refusal.remedy,
             },
-            Ok(_) if self.grants_all(gate) => self.unhidden(gate.paths(), command, "every command is granted"),
+            Ok(_) if self.grants_all(gate) => self.unhidden(command, "every command is granted"),
             Ok(verdict) if verdict.sight == Sight::StreamsOnly => {
                 ToolRuling::new(Effect::Ask, format!("no rule grants `{}` outside a sandbox", shown(command)))
+            }
+            // What it runs is not among the commands that were decided, and some of those may be denied.
+            Ok(_) if self.carries(command) => {
+                ToolRuling::new(Effect::Ask, format!("`{}` runs what its arguments say", shown(command)))
             }
             // Variables such as `LD_PRELOAD` make another program of a command.
             Ok(_) if !command.assigned.is_empty() => {
@@ -159,22 +171,23 @@ impl ToolRules<'_> {
             Ok(verdict) if !verdict.certain => {
                 ToolRuling::new(Effect::Ask, format!("words of `{}` are known only when it runs", shown(command)))
             }
-            Ok(verdict) => self.unhidden(gate.paths(), command, &verdict.rule),
+            Ok(verdict) => self.unhidden(command, &verdict.rule),
         }
     }
 
     /// An allowed command, unless it names a file that a rule hides: outside a sandbox nothing else would keep it from it.
-    fn unhidden(&self, paths: &PathRules, command: &WrittenCommand, rule: &str) -> ToolRuling {
+    fn unhidden(&self, command: &WrittenCommand, rule: &str) -> ToolRuling {
         let words = command.words.iter().skip(1).filter_map(|word| word.as_deref().ok());
-        let hidden = words.filter_map(|word| {
-            let path = word.rsplit_once('=').map_or(word, |(_, value)| value);
-            Some((path, paths.hidden_by(path.trim_start_matches("./"), false)?))
+        let mut hidden = words.filter_map(|word| {
+            let path = word.rsplit_once('=').map_or(word, |(_, value)| value).trim_start_matches('@');
+            let reading = self.action(&Action::Read { path: path.to_owned() });
+            Some((path, reading.rule.filter(|_| reading.effect == Effect::Deny)?))
         });
-        match hidden.into_iter().next() {
+        match hidden.next() {
             Some((path, by)) => ToolRuling {
                 effect: Effect::Deny,
                 because: format!("`{}` names `{path}`, which the rule `{by}` hides", shown(command)),
-                rule: Some(by.to_string()),
+                rule: Some(by),
                 remedy: None,
             },
             None => ToolRuling {
@@ -186,8 +199,18 @@ impl ToolRules<'_> {
         }
     }
 
+    fn carries(&self, command: &WrittenCommand) -> bool {
+        let words = carried(&command.words).iter();
+        let vector: Vec<Known<'_>> = words.map(|word| word.as_deref().map_or(Known::Unknown, Known::Text)).collect();
+        carrier(&vector).is_some()
+    }
+
     fn is_harmless(&self, command: &WrittenCommand, paths: &PathRules) -> bool {
         let known = || command.words.iter().skip(1).map(|word| word.as_deref().ok());
+        // What is known only when it runs may be a variable of the host's own environment.
+        if known().any(|word| word.is_none()) {
+            return false;
+        }
         match name_of(command) {
             // Below the project, and never up.
             Some("cd") => {
@@ -200,6 +223,18 @@ impl ToolRules<'_> {
             None => false,
         }
     }
+}
+
+/// The words without `command` in front, which runs the rest as it stands.
+fn carried(words: &[Result<String, Span>]) -> &[Result<String, Span>] {
+    let mut words = words;
+    while let [Ok(first), rest @ ..] = words
+        && first == "command"
+        && rest.first().is_some_and(|next| next.as_deref().is_ok_and(|next| !next.starts_with('-')))
+    {
+        words = rest;
+    }
+    words
 }
 
 fn name_of(command: &WrittenCommand) -> Option<&str> {

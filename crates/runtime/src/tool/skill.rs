@@ -1,8 +1,10 @@
 use super::host_command::HostCommandKind;
 use super::typed;
 use crate::Session;
+use crate::answer::{Always, Answer, Question};
 use crate::cancel::CancelToken;
 use crate::error::InvokeError;
+use crate::fire::ReadyHooks;
 use crate::fork::{ForkProgress, ForkRequest, WaitReason};
 use crate::hook::{HookEvent, HookInput, HookOutcome, HookReport, HookText, HookVerdict};
 use crate::invocation::{AuthorityReport, InjectionReport, Message, MessageKind, Role};
@@ -13,6 +15,7 @@ use crate::scope::ActiveSkill;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillgate_core::{Context, Diagnostic, Effort, SkillId};
+use skillgate_exec::Asked;
 use skillgate_policy::Invoker;
 use skillgate_registry::Lookup;
 use std::fmt;
@@ -226,6 +229,12 @@ impl Session {
             };
         }
         let gate = self.hooks_before(call, name)?;
+        if call.caller == Invoker::Model
+            && let Lookup::Found(entry) = self.catalogue().lookup(name)
+            && let Some(reason) = self.narrowed_away(&call.agent, &entry.skill().id)
+        {
+            return Err(InvokeError::HeldBack { name: name.to_owned(), reason });
+        }
         let mut request = InvokeRequest::new(name, call.caller).agent(call.agent.clone()).cancel(call.cancel.child());
         if let Some(args) = &call.args {
             request = request.arguments(args);
@@ -240,8 +249,7 @@ impl Session {
                 let invoked = Invoked::of(&plan);
                 let invocation = self.run(plan)?;
                 let text = invocation.text();
-                let registered = hooks.map(|hooks| self.register_hooks(hooks, &call.agent)).unwrap_or_default();
-                let recorded = self.keep(call, invoked, &text, active);
+                let (recorded, registered) = self.keep(call, invoked, &text, active, hooks)?;
                 let mut result = self.result(call, &invocation.skill, SkillStatus::Inline);
                 result.registered = registered;
                 match recorded {
@@ -324,22 +332,53 @@ impl Session {
             _ if outcome.rewritten_input.is_some() => {
                 Err(held("a hook gave another input for the Skill tool, which a call does not take".to_owned()))
             }
-            HookVerdict::Ask(reasons) if !self.consent.is_attended() => Err(held(reasons.join("; "))),
-            HookVerdict::Ask(_) | HookVerdict::Pass => Ok(outcome),
+            HookVerdict::Ask(reasons) => {
+                let because = reasons.join("; ");
+                let question = Question {
+                    skill: None,
+                    asked: Asked::Tool {
+                        tool: "Skill".to_owned(),
+                        input: Value::Object(input.fields().clone()).to_string(),
+                    },
+                    open: false,
+                    because: because.clone(),
+                    always: Always::Never,
+                };
+                self.consent.announce(std::slice::from_ref(&question));
+                match self.consent.ask(&question, &self.trail(None, None, call.caller))? {
+                    Answer::No => Err(held(because)),
+                    Answer::Once | Answer::Always => Ok(outcome),
+                }
+            }
+            HookVerdict::Pass => Ok(outcome),
         }
     }
 
     /// Keeps what was said and what is taken away from now on.
-    fn keep(&self, call: &SkillCall, invoked: Invoked, text: &str, active: ActiveSkill) -> Recorded {
+    ///
+    /// # Errors
+    /// [`InvokeError::Revoked`] when the skill was taken back while it ran: nothing of it is kept then, nor given.
+    fn keep(
+        &self,
+        call: &SkillCall,
+        invoked: Invoked,
+        text: &str,
+        active: ActiveSkill,
+        hooks: Option<ReadyHooks>,
+    ) -> Result<(Recorded, Vec<String>), InvokeError> {
         let now = self.runtime.clock.now_ms();
-        let Invoked { skill, path, digest } = invoked;
+        let Invoked { skill, path, digest, revocations } = invoked;
         let entry = InvokedSkill::new(skill, path, text, digest, now)
             .by(call.agent.clone())
             .with_caveats(active.caveats.clone())
             .with_arguments(call.args.clone());
         let mut conversation = self.conversation();
+        if conversation.revocations(&entry.skill) != revocations {
+            return Err(InvokeError::Revoked { name: entry.skill.command.to_string() });
+        }
+        let registered = hooks.map(|hooks| hooks.register(&mut conversation, &call.agent)).unwrap_or_default();
         conversation.scopes.enter(&call.agent, active);
-        conversation.invoked.record(entry)
+        Ok((conversation.invoked.record(entry), registered))
     }
 
     fn used(&self, skill: Option<&SkillId>) {
@@ -432,12 +471,14 @@ struct Invoked {
     skill: SkillId,
     path: String,
     digest: skillgate_core::Digest,
+    /// How often the skill was taken back when it was decided on.
+    revocations: u64,
 }
 
 impl Invoked {
     fn of(plan: &InvocationPlan) -> Self {
         let path = plan.skill.path.to_string_lossy().into_owned();
-        Self { skill: plan.skill.id.clone(), path, digest: plan.digest }
+        Self { skill: plan.skill.id.clone(), path, digest: plan.digest, revocations: plan.revocations }
     }
 }
 

@@ -88,6 +88,34 @@ fn a_conversation_comes_back_with_its_texts_its_narrowing_and_its_hooks() {
     assert!(later.restore(&save).refused[0].because.contains("not there any more"));
 }
 
+/// A save is anybody's word: it neither agrees to a skill nor takes a guard away.
+#[test]
+fn a_save_agrees_to_nothing_and_silences_no_guard() {
+    let guard = hook("PreToolUse", "Bash", "deny guarded");
+    let world = World::new().skill(
+        "guard",
+        &guard.replace("          command", "          once: true\n          command"),
+        "x",
+    );
+    let rules = [(Effect::Allow, "Bash(git:*)")];
+    let session = world.session(&rules);
+    call(&session, "guard").expect("its hook can run");
+    assert_eq!(bash(&session, "git log").effect, Effect::Deny);
+    assert_eq!(bash(&session, "git log").effect, Effect::Allow, "it had its success");
+    let save = session.save().expect("it can be written");
+    // The same handler, that is not for once: that the save calls it used up changes nothing.
+    world.write_skill("guard", &guard, "x");
+    let later = world.session(&rules);
+    later.restore(&save);
+    assert_eq!(bash(&later, "git log").effect, Effect::Deny);
+    let asking = world.session(&[(Effect::Allow, "Bash(git:*)"), (Effect::Ask, "Skill(guard)")]);
+    let report = asking.restore(&save);
+    assert!(report.refused[0].because.contains("needs an agreement"), "{report:?}");
+    let ran = world.ran().len();
+    assert_eq!(bash(&asking, "git log").effect, Effect::Allow);
+    assert_eq!(world.ran().len(), ran, "nobody agreed to its hook");
+}
+
 #[test]
 fn a_save_that_was_cut_changed_or_is_of_the_future_is_an_error() {
     let world = World::new().skill("a", "", "x");

@@ -157,6 +157,33 @@ fn what_a_skill_takes_away_narrows_the_next_skill_until_the_turn_ends() {
 }
 
 #[test]
+fn a_skill_in_use_takes_other_skills_away_from_the_model() {
+    let world = World::new()
+        .skill("without", "disallowed-tools: Skill(notes)\n", "x")
+        .skill("only", "allowed-tools: Skill(notes)\n", "x")
+        .skill("nothing", "allowed-tools: []\n", "x")
+        .skill("reader", "allowed-tools: Read\n", "x")
+        .skill("notes", "", "Notes.")
+        .skill("other", "", "Other.");
+    for (first, then, may) in [
+        ("without", "notes", false),
+        ("without", "other", true),
+        ("only", "notes", true),
+        ("only", "other", false),
+        ("nothing", "notes", false),
+        ("reader", "notes", true),
+    ] {
+        let session = world.session(&[]);
+        call(&session, first).expect(first);
+        let decided = crate::world::decide(&session, "Skill", json!({"skill": then})).effect;
+        assert_eq!(decided == Effect::Allow, may, "{first} then {then}");
+        assert_eq!(call(&session, then).is_ok(), may, "{first} then {then}");
+        // A person's own call is no use of a tool.
+        assert!(session.call_skill(&SkillCall::new(then, Invoker::User)).is_ok(), "{first} then {then}");
+    }
+}
+
+#[test]
 fn a_hook_holds_a_call_back_before_anything_runs() {
     let guard = hook("PreToolUse", "Skill", "deny not today");
     let world = World::new()
