@@ -26,9 +26,9 @@ fn generate() -> Result<(), String> {
     let manifest = assets.join("manifest");
     let text = fs::read_to_string(&manifest)
         .map_err(|error| format!("the command components are not built ({}: {error})", manifest.display()))?;
-    let table = table(&text, &assets)?;
-    fs::write(directory("OUT_DIR")?.join("shipped.rs"), table)
-        .map_err(|error| format!("cannot write the table: {error}"))
+    let out = directory("OUT_DIR")?;
+    let table = table(&text, &assets, &out)?;
+    fs::write(out.join("shipped.rs"), table).map_err(|error| format!("cannot write the table: {error}"))
 }
 
 fn directory(variable: &str) -> Result<PathBuf, String> {
@@ -45,7 +45,7 @@ struct Block<'a> {
     commands: Vec<&'a str>,
 }
 
-fn table(manifest: &str, assets: &Path) -> Result<String, String> {
+fn table(manifest: &str, assets: &Path, out: &Path) -> Result<String, String> {
     let mut table = String::from("const SHIPPED: &[Shipped] = &[\n");
     let mut block = Block::default();
     for (at, line) in manifest.lines().chain([""]).enumerate() {
@@ -59,7 +59,7 @@ fn table(manifest: &str, assets: &Path) -> Result<String, String> {
             "commands" => block.commands = value.split(' ').collect(),
             "" => {
                 if block.component.is_some() {
-                    table.push_str(&entry(&block, assets)?);
+                    table.push_str(&entry(&block, assets, out)?);
                 }
                 block = Block::default();
             }
@@ -70,7 +70,7 @@ fn table(manifest: &str, assets: &Path) -> Result<String, String> {
     Ok(table)
 }
 
-fn entry(block: &Block<'_>, assets: &Path) -> Result<String, String> {
+fn entry(block: &Block<'_>, assets: &Path, out: &Path) -> Result<String, String> {
     let (Some(name), Some(digest), Some(size), Some(packed)) =
         (block.component, block.digest, block.size, block.packed)
     else {
@@ -89,9 +89,11 @@ fn entry(block: &Block<'_>, assets: &Path) -> Result<String, String> {
     if found != packed {
         return Err(format!("{} is not the file that assets/manifest speaks of", file.display()));
     }
+    // From there, not from where the sources lie now: a build directory may be shared by several copies of them.
+    let copy = out.join(format!("{name}.wasm.gz"));
+    fs::write(&copy, &bytes).map_err(|error| format!("{}: {error}", copy.display()))?;
     Ok(format!(
-        "    Shipped {{ name: {name:?}, digest: {digest:?}, size: {size}, commands: &{:?}, packed: include_bytes!({:?}) }},\n",
-        block.commands,
-        file.display().to_string()
+        "    Shipped {{ name: {name:?}, digest: {digest:?}, size: {size}, commands: &{:?}, packed: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.wasm.gz\")) }},\n",
+        block.commands
     ))
 }

@@ -5,6 +5,7 @@
 //! lies unpacked beside it, whatever project unpacked it. The guests therefore have a cargo home of their own, whose unpacked
 //! sources are thrown away whenever their lock file changes.
 
+use crate::files::{create, read, read_text, remove, write};
 use crate::process::{cargo, output, run as run_command};
 use crate::{Outcome, Root, examples, setup};
 use flate2::Compression;
@@ -233,37 +234,6 @@ fn digest(bytes: &[u8]) -> String {
 fn first_difference(one: &[u8], other: &[u8]) -> Option<usize> {
     let common = one.iter().zip(other).position(|(a, b)| a != b);
     common.or_else(|| (one.len() != other.len()).then_some(one.len().min(other.len())))
-}
-
-fn read(path: &Path) -> Outcome<Vec<u8>> {
-    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
-fn read_text(path: &Path) -> Outcome<String> {
-    fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
-/// Writes the whole file or leaves the old one.
-fn write(path: &Path, bytes: &[u8]) -> Outcome {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    fs::write(&part, bytes)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))
-}
-
-fn create(directory: &Path) -> Outcome {
-    fs::create_dir_all(directory).map_err(|error| format!("cannot create {}: {error}", directory.display()))
-}
-
-fn remove(path: &Path) -> Outcome {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(format!("cannot remove {}: {error}", path.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn list(directory: &Path) -> Outcome<Vec<PathBuf>> {

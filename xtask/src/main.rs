@@ -13,8 +13,10 @@ mod demo;
 mod docs;
 mod examples;
 mod faults;
+mod files;
 mod fuzz;
 mod guests;
+mod packaged;
 mod peers;
 mod process;
 mod setup;
@@ -76,6 +78,13 @@ const TASKS: &[Task] = &[
     Task { name: "fuzz", options: &[], passes_arguments: true, about: fuzz::ABOUT, run: fuzz::run },
     Task { name: "agree", options: &[], passes_arguments: true, about: agree::ABOUT, run: agree::run },
     Task { name: "peers", options: &["--long"], passes_arguments: false, about: peers::ABOUT, run: peers::run },
+    Task {
+        name: "packaged",
+        options: &[],
+        passes_arguments: false,
+        about: packaged::ABOUT,
+        run: |root, _| guests::build(root).and_then(|()| packaged::run(root)),
+    },
     Task {
         name: "docs",
         options: &[],

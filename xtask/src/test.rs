@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the set-up, then every check and every test, in an order that finds cheap mistakes first.
 
 use crate::process::{cargo, run as run_command};
-use crate::{Outcome, Root, examples, faults, fuzz, guests, setup, tidy};
+use crate::{Outcome, Root, examples, faults, fuzz, guests, packaged, setup, tidy};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -106,6 +106,7 @@ fn steps(root: &Root, long: bool) -> Vec<Step> {
         step("guest examples", "what must not compile (about 20 seconds the first time)", examples::test_rust),
         step("fuzz targets", "they compile, warnings are errors (about 40 seconds the first time)", fuzz::check),
         step("tests", "all tests (about 8 minutes the first time: the wasm engine)", move |root| tests(root, long)),
+        step("packaged crates", "the components out of a package (about 20 seconds the first time)", packaged::run),
         command("doctests", "the examples in the documentation", &["test", "--doc", "--workspace", "--locked"]),
         step("doc", "the API documentation, warnings are errors (about a minute the first time)", |root| {
             let mut command = cargo(root, ["doc", "--workspace", "--no-deps", "--locked"]);
@@ -137,9 +138,9 @@ fn long_report(root: &Root) -> PathBuf {
 fn tests(root: &Root, long: bool) -> Outcome {
     let nextest = cargo(root, ["nextest", "--version"]).output().is_ok_and(|output| output.status.success());
     let mut command = if nextest {
-        cargo(root, ["nextest", "run", "--workspace", "--locked"])
+        cargo(root, ["nextest", "run", "--workspace", "--locked", "--no-fail-fast"])
     } else {
-        cargo(root, ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"])
+        cargo(root, ["test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"])
     };
     if long {
         command.env("SKILLGATE_LONG", "1");

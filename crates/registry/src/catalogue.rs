@@ -1,8 +1,9 @@
 use crate::CatalogueOptions;
 use crate::entry::{Entry, ShadowReason, State, is_conditional};
+use crate::listing::entry::LineLength;
 use crate::precedence::rank;
 use crate::requires;
-use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, Skill, Source};
+use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, Skill, Source, ascii_lookalike};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -198,7 +199,8 @@ fn entry(skill: Skill, options: &CatalogueOptions) -> Entry {
     } else {
         State::Active
     };
-    Entry { skill: Arc::new(skill), qualified_name: qualified, state, unmet, nested: None, in_full: false }
+    let length = LineLength::of_skill(&skill);
+    Entry { skill: Arc::new(skill), qualified_name: qualified, state, unmet, nested: None, in_full: false, length }
 }
 
 /// What decides between skills of one name; the digest only so that any two different skills have an order.
@@ -279,6 +281,7 @@ fn collisions(entries: &[Entry]) -> Vec<Diagnostic> {
     for entry in entries.iter().filter(|entry| has_name(&entry.state)) {
         by_folded.entry(folded(entry.skill.id.command.as_str())).or_default().push(entry);
     }
+    let alike = lookalikes(&by_folded);
     let clashing = by_folded.into_values().filter(|same| same.len() > 1);
     clashing
         .map(|same| {
@@ -290,7 +293,45 @@ fn collisions(entries: &[Entry]) -> Vec<Diagnostic> {
             Diagnostic::new(Code::NameCollision, format!("names that differ {how}: {}", names.join(", ")))
                 .help("rename all but one of them")
         })
+        .chain(alike)
         .collect()
+}
+
+/// Names of which one has letters that look like those of another.
+fn lookalikes(by_folded: &BTreeMap<String, Vec<&Entry>>) -> Vec<Diagnostic> {
+    // One that has only ASCII letters looks like another only when that one has others.
+    let foreign = by_folded.iter().filter(|(folded, _)| !folded.is_ascii());
+    let mut by_look: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for entry in foreign.flat_map(|(_, same)| same) {
+        let name = entry.skill.id.command.as_str();
+        by_look.entry(looked_at(name)).or_default().push(name);
+    }
+    for (look, same) in &mut by_look {
+        let plain = by_folded.get(look).into_iter().flatten().map(|entry| entry.skill.id.command.as_str());
+        same.extend(plain);
+        same.sort_unstable();
+        same.dedup();
+    }
+    // Those that differ in case and form alone have been told of.
+    by_look.retain(|_, same| same.iter().any(|name| folded(name) != folded(same[0])));
+    by_look
+        .into_values()
+        .map(|same| {
+            let named = |name: &&str| {
+                let strange = name.chars().find_map(|c| ascii_lookalike(c).map(|like| (c, like)));
+                let strange = strange.map(|(c, like)| format!(" (U+{:04X} for `{like}`)", u32::from(c)));
+                format!("`{name}`{}", strange.unwrap_or_default())
+            };
+            let names: Vec<String> = same.iter().map(named).collect();
+            Diagnostic::new(Code::NameLookalike, format!("names that look alike: {}", names.join(", ")))
+                .help("rename all but one of them, or remove the skill that is taken for another")
+        })
+        .collect()
+}
+
+/// What a name looks like: each letter as the one of ASCII that it is taken for.
+fn looked_at(name: &str) -> String {
+    folded(&name.nfkc().map(|c| ascii_lookalike(c).unwrap_or(c)).collect::<String>())
 }
 
 /// The name without case, and with one way to write each letter, full-width forms and dashes among them.

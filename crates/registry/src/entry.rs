@@ -1,3 +1,4 @@
+use crate::listing::entry::LineLength;
 use crate::requires::Unmet;
 use skillgate_core::{Guarded, Skill, Source};
 use std::fmt;
@@ -14,6 +15,8 @@ pub struct Entry {
     pub(crate) nested: Option<usize>,
     /// Whether it is called by its qualified name alone, though nothing hides it.
     pub(crate) in_full: bool,
+    /// How long its line of a listing is.
+    pub(crate) length: LineLength,
 }
 
 impl Entry {

@@ -3,7 +3,7 @@
 mod skills;
 
 use proptest::prelude::*;
-use skillgate_core::{Profile, Source};
+use skillgate_core::{Profile, Severity, Source};
 use skillgate_registry::{Catalogue, CatalogueOptions, Lookup, Loser, NamePattern};
 use skills::{parse, trusted};
 use std::path::PathBuf;
@@ -226,6 +226,35 @@ fn names_that_look_alike_are_reported_across_all_sources_and_all_work() {
         ]
     );
     assert!(catalogue.entries().iter().filter(|entry| entry.state().as_str() != "active").count() == 1, "`user:same`");
+}
+
+#[test]
+fn a_name_in_letters_of_another_alphabet_is_reported_beside_the_one_it_looks_like() {
+    let lines = [
+        "user /u/paypal",
+        "pack /k/p\u{430}yp\u{430}l",
+        "project /p/scope",
+        "user /u/\u{455}\u{441}\u{43e}\u{440}\u{435}",
+        "bundled /b/BOX",
+        "user /u/\u{412}\u{41e}\u{425}",
+        // The controls: words of one alphabet that look like no other name, and a twin that nobody can call.
+        "user /u/отчет",
+        "user /u/plan",
+        "project /p/old-tool",
+        "user /u/\u{43e}ld-tool",
+    ];
+    let disabled = vec![NamePattern::new("user:\u{43e}ld-*")];
+    let catalogue = build(&lines, &CatalogueOptions { disabled, ..trusted() });
+    let messages: Vec<_> = catalogue.diagnostics().iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "names that look alike: `BOX`, `\u{412}\u{41e}\u{425}` (U+0412 for `B`)",
+            "names that look alike: `paypal`, `p\u{430}yp\u{430}l` (U+0430 for `a`)",
+            "names that look alike: `scope`, `\u{455}\u{441}\u{43e}\u{440}\u{435}` (U+0455 for `s`)",
+        ]
+    );
+    assert!(catalogue.diagnostics().iter().all(|found| found.severity == Severity::Error && found.help.is_some()));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn budget(budget_chars: usize) -> ListingOptions {
 }
 
 fn levels(listing: &Listing) -> Vec<String> {
-    listing.entries.iter().map(|listed| format!("{} {}", listed.name, listed.level.as_str())).collect()
+    listing.entries.iter().map(|listed| format!("{} {}", listed.entry.called(), listed.level.as_str())).collect()
 }
 
 fn chars(text: &str) -> usize {

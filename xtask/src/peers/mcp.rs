@@ -116,8 +116,24 @@ fn stranger(skillgate: &Path, python: &Path, server: &Path, peers: &Path) -> Out
     }
     expect(!text.contains(&*peers.to_string_lossy()), "no directory of this machine is named in it", &text)?;
     expect(!mark.exists(), "nothing of it ran", &text)?;
+    let issue = "mcp__stranger__issue";
+    let text = asked(&["--allow", "Skill(mcp__stranger__issue)", "run", issue, "42"])?;
+    expect(text.contains("Look at issue 42."), "a prompt takes its argument", &text)?;
+    confined(&asked, peers, server)?;
     println!("a server written with the official Python SDK: as expected");
     Ok(())
+}
+
+/// The same server in the host sandbox, shown its own files and nothing else.
+fn confined(asked: &dyn Fn(&[&str]) -> Outcome<String>, peers: &Path, server: &Path) -> Outcome {
+    let directory = server.parent().unwrap_or(server);
+    let policy = peers.join("mcp-sandbox.toml");
+    let show = [peers.join("python"), directory.to_path_buf()].map(|path| format!("{:?}", path.display().to_string()));
+    let text = format!("[mcp]\nsandbox = true\nshow = [{}]\nmemory_bytes = 4_294_967_296\n", show.join(", "));
+    std::fs::write(&policy, text).map_err(|error| format!("cannot write {}: {error}", policy.display()))?;
+    let policy = policy.display().to_string();
+    let listed = asked(&["--policy", &policy, "--format", "json", "mcp", "list"])?;
+    expect(listed.contains("mcp__stranger__tidy"), "the server runs in the host sandbox", &listed)
 }
 
 fn expect(holds: bool, what: &str, found: &str) -> Outcome {

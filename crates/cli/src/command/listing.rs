@@ -39,8 +39,8 @@ pub(crate) fn run(global: &Global, verb: &ListingVerb) -> Result<Status, Failure
 /// A listing as it is printed.
 pub(crate) fn output(listing: Listing, budget_chars: usize) -> ListingOutput {
     let entries = listing.entries.into_iter().map(|listed| ListedOutput {
-        name: listed.name,
-        qualified_name: listed.qualified_name,
+        name: listed.entry.called().to_owned(),
+        qualified_name: listed.entry.qualified_name().to_owned(),
         level: listed.level.as_str().to_owned(),
     });
     ListingOutput {

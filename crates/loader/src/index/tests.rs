@@ -115,7 +115,8 @@ fn a_file_that_changed_is_read_again() {
 fn a_file_that_was_just_written_is_not_kept() {
     let place = Place::new();
     let mut index = place.index();
-    place.warm(&mut index, 0);
+    // On a slow machine the fixture may be old by now.
+    place.warm(&mut index, -LATER);
     assert!(!index.save().expect("nothing to do"), "every file is new");
     place.warm(&mut index, LATER);
     assert!(index.save().expect("it can be written"), "control");

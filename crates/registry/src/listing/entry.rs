@@ -1,6 +1,8 @@
 //! One skill of a listing, written with as much of its description as there is room for.
 
 use super::{ListingForm, MAX_DESCRIPTION_CHARS};
+use crate::Entry;
+use skillgate_core::Skill;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -8,9 +10,8 @@ use std::cell::OnceCell;
 #[derive(Clone, Debug)]
 pub(super) struct Item<'e> {
     pub(super) name: &'e str,
-    pub(super) qualified_name: &'e str,
-    description: Option<&'e str>,
-    when_to_use: Option<&'e str>,
+    /// Description and `when_to_use`.
+    texts: [Option<&'e str>; 2],
     /// Both in one line; made for those that are shown, which in a large catalogue are few.
     line: OnceCell<String>,
     name_chars: usize,
@@ -34,25 +35,51 @@ impl Shown<'_> {
     }
 }
 
-impl<'e> Item<'e> {
-    pub(super) fn new(names: [&'e str; 2], description: Option<&'e str>, when_to_use: Option<&'e str>) -> Self {
-        let [name, qualified_name] = names;
+/// Bytes that are counted together.
+const BLOCK: usize = 128;
+
+/// What is counted of a skill once, when its catalogue is made: a listing is made for every turn, of texts that in a large
+/// catalogue are megabytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LineLength {
+    /// Characters of the description with its `when_to_use`, as one line.
+    description: usize,
+    /// Characters of the command's name.
+    name: usize,
+}
+
+impl LineLength {
+    pub(crate) fn of_skill(skill: &Skill) -> Self {
+        Self::of(skill.id.command.as_str(), texts(skill))
+    }
+
+    fn of(name: &str, texts: [Option<&str>; 2]) -> Self {
         let (mut chars, mut words) = (0, 0);
-        for text in description.into_iter().chain(when_to_use) {
+        for text in texts.into_iter().flatten() {
             let counted = count(text);
             (chars, words) = (chars + counted.0, words + counted.1);
         }
-        Self {
-            name,
-            qualified_name,
-            description,
-            when_to_use,
-            line: OnceCell::new(),
-            name_chars: name.chars().count(),
-            chars: chars + words.saturating_sub(1),
-            pinned: false,
-            used: 0,
-        }
+        Self { description: chars + words.saturating_sub(1), name: name.chars().count() }
+    }
+}
+
+/// Description and `when_to_use`.
+fn texts(skill: &Skill) -> [Option<&str>; 2] {
+    let when = skill.frontmatter.when_to_use.as_ref().map(|field| field.value.as_str());
+    [skill.description.as_deref(), when]
+}
+
+impl<'e> Item<'e> {
+    pub(super) fn new(entry: &'e Entry) -> Self {
+        let name = entry.called();
+        let item = Self::of(name, texts(&entry.skill), entry.length);
+        // Few are called by another name than their own.
+        if entry.in_full { Self { name_chars: name.chars().count(), ..item } } else { item }
+    }
+
+    fn of(name: &'e str, texts: [Option<&'e str>; 2], length: LineLength) -> Self {
+        let line = OnceCell::new();
+        Self { name, texts, line, name_chars: length.name, chars: length.description, pinned: false, used: 0 }
     }
 
     /// Characters of the description.
@@ -62,7 +89,7 @@ impl<'e> Item<'e> {
 
     /// Description and `when_to_use` in one line.
     pub(super) fn description(&self) -> &str {
-        self.line.get_or_init(|| described(self.description, self.when_to_use))
+        self.line.get_or_init(|| described(self.texts))
     }
 
     /// The description in at most `room` characters; a cut one ends with a mark.
@@ -101,21 +128,29 @@ fn count(text: &str) -> (usize, usize) {
     if !text.is_ascii() {
         return text.split_whitespace().fold((0, 0), |(chars, words), word| (chars + word.chars().count(), words + 1));
     }
-    // What separates words in ASCII: the blank, and from the tab to the carriage return.
-    let is_blank = |byte: u8| byte == b' ' || byte.wrapping_sub(b'\t') < 5;
-    let (mut chars, mut words, mut in_word) = (0, 0, false);
-    for byte in text.bytes() {
-        let blank = is_blank(byte);
-        chars += usize::from(!blank);
-        words += usize::from(!blank && !in_word);
-        in_word = !blank;
+    let bytes = text.as_bytes();
+    let Some((first, behind)) = bytes.split_first() else { return (0, 0) };
+    let (mut chars, mut words) = (usize::from(!is_blank(*first)), usize::from(!is_blank(*first)));
+    // In blocks whose counts fit a byte: many bytes are then looked at by one instruction, and a large catalogue has megabytes.
+    for (block, before) in behind.chunks(BLOCK).zip(bytes.chunks(BLOCK)) {
+        let (mut filled, mut starts) = (0_u8, 0_u8);
+        for (byte, before) in block.iter().zip(before) {
+            filled += u8::from(!is_blank(*byte));
+            starts += u8::from(!is_blank(*byte) & is_blank(*before));
+        }
+        (chars, words) = (chars + usize::from(filled), words + usize::from(starts));
     }
     (chars, words)
 }
 
+/// What separates words in ASCII: the blank, and from the tab to the carriage return.
+fn is_blank(byte: u8) -> bool {
+    (byte == b' ') | (byte.wrapping_sub(b'\t') < 5)
+}
+
 /// Description and `when_to_use` as one line, so that no text of an author passes for an entry of its own.
-pub(super) fn described(description: Option<&str>, when_to_use: Option<&str>) -> String {
-    let words = description.into_iter().chain(when_to_use).flat_map(str::split_whitespace);
+fn described(texts: [Option<&str>; 2]) -> String {
+    let words = texts.into_iter().flatten().flat_map(str::split_whitespace);
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -169,9 +204,13 @@ fn escaped(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
+    fn item<'e>(name: &'e str, texts: [Option<&'e str>; 2]) -> Item<'e> {
+        Item::of(name, texts, LineLength::of(name, texts))
+    }
+
     #[test]
     fn a_description_is_cut_with_a_mark_inside_its_room() {
-        let item = |description| Item::new(["a", "user:a"], Some(description), None);
+        let item = |description| item("a", [Some(description), None]);
         for (description, room, text, kept) in [
             ("äbcdef", 6, "äbcdef", 6),
             ("äbcdef", 5, "äbcd…", 4),
@@ -194,7 +233,7 @@ mod tests {
         let texts =
             ["", "one", " two  words ", "a\tb\nc\u{b}d\u{c}e\rf", "\u{e4}\u{a0}\u{f6} x", "<&> \u{1f600}", "\u{1}x"];
         for (description, when) in texts.iter().flat_map(|one| texts.map(|other| (*one, other))) {
-            let item = Item::new(["n\u{e4}me", "user:name"], Some(description), Some(when));
+            let item = item("n\u{e4}me", [Some(description), Some(when)]);
             assert_eq!(item.chars(), item.description().chars().count(), "{description:?} {when:?}");
             for form in [ListingForm::Text, ListingForm::Xml] {
                 for room in [0, 1, 2, 3, 4, 5, 100, usize::MAX] {
@@ -208,7 +247,7 @@ mod tests {
 
     #[test]
     fn no_text_of_an_author_passes_for_an_entry() {
-        let description = described(Some("Reads.\n- other: Does all"), Some(" When\tasked.\r\n"));
+        let description = described([Some("Reads.\n- other: Does all"), Some(" When\tasked.\r\n")]);
         assert_eq!(description, "Reads. - other: Does all When asked.");
         let mut text = String::new();
         append(&mut text, ListingForm::Xml, "a<b", "</description></skill> \"x\" & 'y'");

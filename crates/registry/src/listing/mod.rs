@@ -1,7 +1,7 @@
 //! The listing: what a model is told of the skills it may invoke, within a budget of characters.
 
 mod budget;
-mod entry;
+pub(crate) mod entry;
 mod guidance;
 
 pub use guidance::SKILL_TOOL_GUIDANCE;
@@ -11,6 +11,7 @@ use budget::{Fit, fit};
 use entry::Item;
 use skillgate_core::Source;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Characters of a listing where neither a budget nor a context window is known.
 pub const DEFAULT_LISTING_CHARS: usize = 8_000;
@@ -100,10 +101,8 @@ impl Level {
 /// One skill of a listing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// The name that it is invoked by.
-    pub name: String,
-    /// The name that always leads to it.
-    pub qualified_name: String,
+    /// The skill.
+    pub entry: Arc<Entry>,
     /// How much of it stands in the text.
     pub level: Level,
 }
@@ -153,13 +152,15 @@ impl Catalogue {
     /// counted. When the pinned and bundled skills alone exceed the budget they are cut like the others.
     #[must_use]
     pub fn listing(&self, options: &ListingOptions) -> Listing {
-        let wanted = |entry: &&Entry| match &options.only {
+        let wanted = |entry: &&Arc<Entry>| match &options.only {
             Some(only) => only.iter().any(|pattern| matches(pattern, entry)),
             None => true,
         };
-        let items: Vec<Item<'_>> = self.offered_to_model().filter(wanted).map(|entry| item(entry, options)).collect();
+        let offered = self.entries.iter().filter(|entry| entry.is_offered_to_model());
+        let entries: Vec<&Arc<Entry>> = offered.filter(wanted).collect();
+        let items: Vec<Item<'_>> = entries.iter().map(|entry| item(entry, options)).collect();
         let fit = fit(&items, options.budget_chars, options.form);
-        write(&items, &fit, options.form)
+        write(&entries, &items, &fit, options.form)
     }
 }
 
@@ -168,19 +169,20 @@ fn matches(pattern: &NamePattern, entry: &Entry) -> bool {
 }
 
 fn item<'e>(entry: &'e Entry, options: &ListingOptions) -> Item<'e> {
-    let skill = entry.skill();
-    let when = skill.frontmatter.when_to_use.as_ref().map(|field| field.value.as_str());
-    let mut item = Item::new([entry.called(), entry.qualified_name()], skill.description.as_deref(), when);
-    item.pinned = skill.id.source == Source::Bundled || options.pinned.iter().any(|pattern| matches(pattern, entry));
-    item.used = options.used.get(entry.qualified_name()).copied().unwrap_or_default();
+    let mut item = Item::new(entry);
+    let bundled = entry.skill().id.source == Source::Bundled;
+    item.pinned = bundled || options.pinned.iter().any(|pattern| matches(pattern, entry));
+    if !options.used.is_empty() {
+        item.used = options.used.get(entry.qualified_name()).copied().unwrap_or_default();
+    }
     item
 }
 
-fn write(items: &[Item<'_>], fit: &Fit, form: ListingForm) -> Listing {
+fn write(skills: &[&Arc<Entry>], items: &[Item<'_>], fit: &Fit, form: ListingForm) -> Listing {
     let mut text = String::new();
     let mut cut = Cut::default();
     let (mut entries, mut deferred) = (Vec::new(), Vec::new());
-    for (item, room) in items.iter().zip(&fit.rooms) {
+    for ((skill, item), room) in skills.iter().zip(items).zip(&fit.rooms) {
         let shown = room.map(|room| item.shown(room));
         let level = match (room, &shown) {
             (None, _) | (_, None) => Level::Deferred,
@@ -203,7 +205,7 @@ fn write(items: &[Item<'_>], fit: &Fit, form: ListingForm) -> Listing {
         let left = item.chars() - shown.as_ref().map_or(0, |shown| shown.kept);
         cut.chars += left;
         cut.pinned += usize::from(item.pinned && level > Level::Full);
-        let listed = Listed { name: item.name.to_owned(), qualified_name: item.qualified_name.to_owned(), level };
+        let listed = Listed { entry: Arc::clone(skill), level };
         match shown {
             Some(shown) => {
                 entry::append(&mut text, form, item.name, &shown.text);

@@ -20,9 +20,11 @@ mod native;
 mod options;
 mod packs;
 mod search;
+mod session;
 
 use measure::Measured;
 use options::{Format, Options};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// One benchmark.
@@ -199,7 +201,7 @@ const LINES: &[Line] = &[
         subject: "the listing of the same skills, of which few fit",
         floor: "reading the beginnings of their files",
         // The goal is 0.1, and it is not met: the characters of every description are counted, shown or not.
-        limit: None,
+        limit: Some(0.1),
         samples: 40,
         long: false,
         measure: catalogue::listing,
@@ -268,6 +270,42 @@ const LINES: &[Line] = &[
         measure: load::check,
     },
     Line {
+        name: "invoke",
+        subject: "a call of an inline skill of 7 KB without injections in a conversation, with other arguments each time",
+        floor: "reading its file",
+        limit: Some(2.0),
+        samples: 200,
+        long: false,
+        measure: session::inline,
+    },
+    Line {
+        name: "inject-warm",
+        subject: "a call of a skill with three injections of git in a conversation",
+        floor: "`bash -c` of the same three commands",
+        limit: Some(1.0),
+        samples: 200,
+        long: false,
+        measure: session::injections_warm,
+    },
+    Line {
+        name: "inject-cold",
+        subject: "the same as `skillgate run`, its components compiled before",
+        floor: "`bash -c` of the same three commands",
+        limit: Some(2.0),
+        samples: 60,
+        long: false,
+        measure: session::injections_cold,
+    },
+    Line {
+        name: "sessions",
+        subject: "what 99 more conversations on one runtime of 1,000 skills take of memory, each with three skills called",
+        floor: "what the runtime takes",
+        limit: Some(1.0),
+        samples: 5,
+        long: false,
+        measure: session::shared,
+    },
+    Line {
         name: "mcp-call",
         subject: "the tool `Skill` of `skillgate mcp serve`, over standard streams",
         floor: "an empty request over the same streams, and the same invocation in this process",
@@ -300,10 +338,8 @@ fn main() -> ExitCode {
 
 /// Measures and prints; whether every line is within its limit.
 fn run() -> Result<bool, String> {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == memory::SAMPLE) {
-        let directory = arguments.next().ok_or("a sample of memory needs a directory")?;
-        println!("{}", memory::sample(directory.into())?);
+    if let Some(sampled) = sample()? {
+        println!("{sampled}");
         return Ok(true);
     }
     let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
@@ -324,6 +360,22 @@ fn run() -> Result<bool, String> {
         println!("{:#}", serde_json::json!({ "benchmarks": rows, "within": within }));
     }
     Ok(within)
+}
+
+/// What this process is to say as a sample of another one, when that is what it is started for.
+fn sample() -> Result<Option<String>, String> {
+    let mut arguments = std::env::args_os().skip(1);
+    let Some(first) = arguments.next() else { return Ok(None) };
+    let mut directory = || arguments.next().map(PathBuf::from).ok_or("a sample of memory needs a directory");
+    if first == memory::SAMPLE {
+        return memory::sample(directory()?).map(Some);
+    }
+    if first == session::SAMPLE {
+        let home = directory()?;
+        let sessions = arguments.next().and_then(|number| number.to_str()?.parse().ok());
+        return session::sample(&home, sessions.ok_or("a sample of conversations needs their number")?).map(Some);
+    }
+    Ok(None)
 }
 
 fn is_within(line: &Line, measured: &Measured) -> bool {
