@@ -18,11 +18,13 @@ import threading
 
 
 class SkillgateError(Exception):
-    """A request that gave nothing: `code`, `message`, `rule` and `help` say why, and what to do."""
+    """A request that gave nothing: `code`, `number`, `message`, `rule` and `help` say why, and what to do."""
 
     def __init__(self, error):
         super().__init__(f"{error['code']}: {error['message']}")
         self.code = error["code"]
+        # That of the Skill tool, for a skill that is not invoked.
+        self.number = error["number"]
         self.message = error["message"]
         self.rule = error["rule"]
         self.help = error["help"]
@@ -88,7 +90,7 @@ class Session:
             while True:
                 self.take(self.read())
         except EOFError:
-            gone = {"code": "ended", "message": "skillgate has ended", "rule": None, "help": []}
+            gone = {"code": "ended", "number": None, "message": "skillgate has ended", "rule": None, "help": []}
             for request in list(self.waiting.values()):
                 request.answer.put({"ok": False, "error": gone})
 
@@ -213,16 +215,27 @@ def conversation(session, place):
     session.call("event", event="Notification", input={"message": "done"})
     session.call("user_message", text="thanks")
 
+    # What a person types: a skill by its name, or several with one text, or no command at all.
+    typed = session.call("typed", line="/greet /notes Grace")
+    prompts = [result["messages"][-1]["content"] for result in typed["results"]]
+    assert "hello, Grace" in prompts[0] and "a file of its own" in prompts[1], typed
+    assert session.call("typed", line="thanks again")["typed"] == "text"
+    try:
+        session.call("typed", line="/nosuch skill")
+        raise AssertionError("there is no such skill")
+    except SkillgateError as error:
+        assert (error.code, error.number) == ("not-found", 1), error
+
     # The conversation gets too long, is kept, and goes on.
     compacted = session.call("compact")
-    assert [skill["outcome"] for skill in compacted["skills"]] == ["whole", "whole"], compacted
+    assert [skill["outcome"] for skill in compacted["skills"]] == ["whole", "whole", "whole"], compacted
     assert "used up" in compacted["text"] and "greet" in compacted["listing"], compacted
     saved = session.call("save")
     session.call("save", path=str(place / "conversation.json"))
     session.call("clear", preserve=[])
     assert session.call("compact")["skills"] == []
     restored = session.call("restore", data=saved["data"])
-    assert restored["digest"] == saved["digest"] and len(restored["restored"]) == 2, restored
+    assert restored["digest"] == saved["digest"] and len(restored["restored"]) == 3, restored
     session.call("restore", path=str(place / "conversation.json"))
 
     # What is not needed any more.

@@ -172,7 +172,7 @@ fn expand(directory: &Path, expected: &Map<String, Value>, profile: Profile) -> 
         ..Values::default()
     });
 
-    let id = SkillId { source: Source::User, command: CommandName::new("case").expect("a name") };
+    let id = SkillId::new(Source::User, CommandName::new("case").expect("a name"));
     let caveats = Caveat::of_header(&id, Digest::of(&bytes), header, document.failed_closed());
     let authority = caveats.into_iter().fold(Authority::of(Host::new([], Defaults::BuiltIn)), Authority::with);
     let fakes = Fakes::read(expected["fake_outputs"].as_object().expect("an object"));

@@ -56,9 +56,11 @@ mod guest;
 mod html;
 mod memory;
 mod native;
+mod random;
 mod record;
 mod report;
 mod runner;
+mod skills;
 mod subject;
 mod trial;
 

@@ -212,12 +212,25 @@ impl Trial<'_> {
 
     /// Has a backend run one vector.
     pub(crate) fn vector_on(&self, backend: &dyn Backend, words: &[&str], setting: &Setting) -> Result<Ran, Trouble> {
+        self.vector_after(backend, words, setting, |_| {})
+    }
+
+    /// Has a backend run one vector, with something that happens after it was approved and before it is handed over.
+    pub(crate) fn vector_after(
+        &self,
+        backend: &dyn Backend,
+        words: &[&str],
+        setting: &Setting,
+        meanwhile: impl FnOnce(&Gate),
+    ) -> Result<Ran, Trouble> {
         let name = words.first().copied().unwrap_or_default();
         let provider = backend.provider(name).unwrap_or(Provider::Nobody);
         if provider == Provider::Nobody {
             return Err(Trouble::Broken(format!("the backend `{}` does not offer `{name}`", self.subject.name())));
         }
-        let approved = setting.gate()?.approve(CommandRequest::from_author(words, provider));
+        let gate = setting.gate()?;
+        let approved = gate.approve(CommandRequest::from_author(words, provider));
+        meanwhile(&gate);
         let mounts = self.mounts()?;
         let directory = self.field.text("project");
         let environment = self.environment(setting);

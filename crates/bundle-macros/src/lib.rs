@@ -42,7 +42,8 @@ const TYPE: &str = "&'static [(&'static ::core::primitive::str, \
 /// ```
 #[proc_macro]
 pub fn include_skills(input: TokenStream) -> TokenStream {
-    let expanded = directory(input).and_then(|named| embed(&named));
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| "the crate's directory is not known".to_owned());
+    let expanded = directory(input).and_then(|named| embed(Path::new(&root?), &named));
     let tokens = expanded.unwrap_or_else(|message| format!("::core::compile_error!({message:?})"));
     tokens.parse().unwrap_or_else(|_| TokenStream::new())
 }
@@ -59,27 +60,28 @@ fn directory(input: TokenStream) -> Result<String, String> {
     inner.filter(|inner| !inner.contains('\\')).map(str::to_owned).ok_or_else(|| wanted.to_owned())
 }
 
-fn embed(named: &str) -> Result<String, String> {
-    let root = std::env::var_os("CARGO_MANIFEST_DIR").ok_or("the crate's directory is not known")?;
-    let directory = PathBuf::from(root).join(named);
+fn embed(root: &Path, named: &str) -> Result<String, String> {
     // A constant with its type, so that slices of any length and the numbers of digests become what they are.
     let mut out = format!("{{ const SKILLS: {TYPE} = &[");
-    for (name, path, is_directory) in entries(&directory)? {
+    let crate_ = Crate { root };
+    for (name, path, is_directory) in crate_.entries(&root.join(named))? {
+        let shown = crate_.shown(&path);
         if !is_directory {
-            return Err(format!("`{}` is no skill: a skill is a directory with a SKILL.md", path.display()));
+            return Err(format!("`{shown}` is no skill: a skill is a directory with a SKILL.md"));
         }
         let mut files = Vec::new();
-        collect(&path, "", 0, &mut files)?;
+        crate_.collect(&path, "", 0, &mut files)?;
         if !files.iter().any(|(path, _)| path == "SKILL.md") {
-            return Err(format!("`{}` has no SKILL.md", path.display()));
+            return Err(format!("`{shown}` has no SKILL.md, which makes a directory a skill"));
         }
         // The skill's own file first, the others by their paths.
         files.sort_by(|(a, _), (b, _)| (a != "SKILL.md", a).cmp(&(b != "SKILL.md", b)));
         let _infallible = write!(out, "({name:?}, &[");
         for (below, path) in files {
-            let bytes = fs::read(&path).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+            let shown = crate_.shown(&path);
+            let bytes = fs::read(&path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
             let digest: [u8; 32] = Sha256::digest(&bytes).into();
-            let path = path.to_str().ok_or_else(|| format!("`{}` is not UTF-8", path.display()))?;
+            let path = path.to_str().ok_or_else(|| format!("`{shown}` is not UTF-8"))?;
             // The slice has to be spelled out: each file is an array of another length.
             let _infallible = write!(
                 out,
@@ -92,35 +94,56 @@ fn embed(named: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Every file below a skill's directory, by its path from there.
-fn collect(directory: &Path, prefix: &str, depth: usize, files: &mut Vec<(String, PathBuf)>) -> Result<(), String> {
-    if depth > MAX_DEPTH {
-        return Err(format!("`{}` is deeper than {MAX_DEPTH} directories", directory.display()));
-    }
-    for (name, path, is_directory) in entries(directory)? {
-        let below = format!("{prefix}{name}");
-        if is_directory {
-            collect(&path, &format!("{below}/"), depth + 1, files)?;
-        } else {
-            files.push((below, path));
-        }
-    }
-    Ok(())
+/// The crate that is built, whose files are named from its own directory.
+struct Crate<'r> {
+    root: &'r Path,
 }
 
-/// What stands in a directory, by name: files and directories, and nothing else.
-fn entries(directory: &Path) -> Result<Vec<(String, PathBuf, bool)>, String> {
-    let failed = |error: std::io::Error| format!("`{}` cannot be read: {error}", directory.display());
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
-        let name = entry.file_name().into_string().map_err(|_| format!("`{}` is not UTF-8", path.display()))?;
-        if kind.is_symlink() || !(kind.is_file() || kind.is_dir()) {
-            return Err(format!("`{}` is neither a file nor a directory; a link is not followed", path.display()));
-        }
-        entries.push((name, path, kind.is_dir()));
+impl Crate<'_> {
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.root).unwrap_or(path).display().to_string()
     }
-    entries.sort();
-    Ok(entries)
+
+    /// Every file below a skill's directory, by its path from there.
+    fn collect(
+        &self,
+        directory: &Path,
+        prefix: &str,
+        depth: usize,
+        files: &mut Vec<(String, PathBuf)>,
+    ) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("`{}` is deeper than {MAX_DEPTH} directories", self.shown(directory)));
+        }
+        for (name, path, is_directory) in self.entries(directory)? {
+            let below = format!("{prefix}{name}");
+            if is_directory {
+                self.collect(&path, &format!("{below}/"), depth + 1, files)?;
+            } else {
+                files.push((below, path));
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands in a directory, by name: files and directories, and nothing else.
+    fn entries(&self, directory: &Path) -> Result<Vec<(String, PathBuf, bool)>, String> {
+        let failed = |error: std::io::Error| format!("`{}` cannot be read: {error}", self.shown(directory));
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
+            let shown = self.shown(&path);
+            let name = entry.file_name().into_string().map_err(|_| format!("`{shown}` is not UTF-8"))?;
+            if kind.is_symlink() || !(kind.is_file() || kind.is_dir()) {
+                return Err(format!("`{shown}` is neither a file nor a directory; a link is not followed"));
+            }
+            entries.push((name, path, kind.is_dir()));
+        }
+        entries.sort();
+        Ok(entries)
+    }
 }
+
+#[cfg(test)]
+mod tests;

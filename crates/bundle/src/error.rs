@@ -105,8 +105,8 @@ impl ExtractError {
     pub fn help(&self) -> Option<String> {
         Some(match self {
             ExtractError::Name(_) => "rename the file where the skill is built".to_owned(),
-            ExtractError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "make room, or name another directory with --store".to_owned()
+            ExtractError::Io { source, .. } if is_full(source) => {
+                "make room, or name another directory: TMPDIR, or --store".to_owned()
             }
             ExtractError::Io { .. } | ExtractError::UnsafeParent { .. } => {
                 "name a directory that only you can write to: TMPDIR, or --store".to_owned()
@@ -117,6 +117,12 @@ impl ExtractError {
             ExtractError::Conflict(_) => return None,
         })
     }
+}
+
+/// Whether the disk, a quota or a limit of the process takes no more.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// Why a pack is not used.

@@ -1,7 +1,7 @@
 use crate::error::{ExtractError, Step};
 use crate::name::{PathSet, portable};
 use crate::resolve::{DIRECTORY_MODE, FILE_MODE, Resolver};
-use crate::tree::{is_tree, own_user, remove_tree, stat_of};
+use crate::tree::{Stat, is_tree, own_user, remove_tree, stat_of};
 use rustix::fs::{
     AtFlags, FileType, FlockOperation, Mode, OFlags, fchmod, flock, mkdirat, openat, renameat, statat, unlinkat,
 };
@@ -410,32 +410,39 @@ fn check_parent(parent: &OwnedFd, path: &Path) -> Result<(), ExtractError> {
 /// Makes a directory that we made our own alone, whatever the umask was, and checks that it is.
 fn own_directory(directory: &OwnedFd, step: Step, path: &Path) -> Result<(), ExtractError> {
     let foreign = |found| ExtractError::Foreign { step, path: path.to_path_buf(), found };
-    let before = stat_of(directory).map_err(at(step, path))?;
-    if before.owner != own_user() {
+    let stat = stat_of(directory).map_err(at(step, path))?;
+    if stat.owner != own_user() {
         return Err(foreign("a directory of another user"));
     }
-    fchmod(directory, DIRECTORY_MODE).map_err(at(step, path))?;
-    let after = stat_of(directory).map_err(at(step, path))?;
-    if after.mode.as_raw_mode() & 0o7777 == DIRECTORY_MODE.as_raw_mode() {
-        Ok(())
-    } else {
-        Err(foreign("a directory whose mode cannot be set"))
+    match with_mode(directory, stat, DIRECTORY_MODE).map_err(at(step, path))? {
+        Some(_) => Ok(()),
+        None => Err(foreign("a directory whose mode cannot be set")),
     }
+}
+
+/// Sets the mode where the umask took something off, and looks again; `None` where it is another one still.
+fn with_mode(file: impl AsFd, stat: Stat, mode: Mode) -> Result<Option<Stat>, Errno> {
+    let is_set = |stat: &Stat| stat.mode.as_raw_mode() & 0o7777 == mode.as_raw_mode();
+    if is_set(&stat) {
+        return Ok(Some(stat));
+    }
+    fchmod(&file, mode)?;
+    let stat = stat_of(&file)?;
+    Ok(Some(stat).filter(is_set))
 }
 
 fn check_file(file: &File, size: usize, path: &Path) -> Result<(), ExtractError> {
     let step = Step::CheckFile;
-    fchmod(file, FILE_MODE).map_err(at(step, path))?;
     let stat = stat_of(file).map_err(at(step, path))?;
     let found = if stat.kind != FileType::RegularFile {
         "something that is no regular file"
     } else if stat.owner != own_user() {
         "a file of another user"
     } else if stat.links != 1 {
-        "a file with a second name"
+        "a file that somebody else gave a second name or took away"
     } else if stat.size != size as u64 {
         "a file that somebody else changed"
-    } else if stat.mode.as_raw_mode() & 0o7777 != FILE_MODE.as_raw_mode() {
+    } else if with_mode(file, stat, FILE_MODE).map_err(at(step, path))?.is_none() {
         "a file whose mode cannot be set"
     } else {
         return Ok(());

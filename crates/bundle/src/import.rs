@@ -8,6 +8,7 @@ mod git;
 mod tar;
 mod zip;
 
+use crate::sign::is_secret_key;
 use crate::{KeyError, NameFault, Pack, PackError, PackFile, PackInfo, PackInfoError, PackLimits, requests};
 use collect::Collector;
 use skillgate_core::Digest;
@@ -116,6 +117,12 @@ pub enum ImportError {
         /// What it is.
         found: &'static str,
     },
+    /// A key that signs packs is among the files: whoever has the pack could sign as its owner.
+    #[error("`{path}` is a secret key, and everybody who has the pack would have it")]
+    SecretKey {
+        /// The file.
+        path: String,
+    },
     /// A skill in it cannot be read, and would be missing without a word.
     #[error("{path}:{line}:{column}: {message}")]
     Skill {
@@ -138,9 +145,11 @@ impl ImportError {
             ImportError::Name(_) => "rename the file where the archive is made",
             ImportError::Ambiguous { .. } => "make the archive anew with a usual program (`zip -r`, `tar -czf`)",
             ImportError::NotAFile { .. } => "put the file itself there, or leave it out",
+            ImportError::SecretKey { .. } => "keep it elsewhere; if the pack was passed on, revoke the key",
             ImportError::Info(_) => "name it with --name and --version",
             ImportError::Skill { .. } => "`skillgate check` says how to mend it",
             ImportError::Pack(PackError::NoSkill) => "a skill is a directory with a SKILL.md",
+            ImportError::Pack(PackError::Skill { .. }) => "a skill is called as its directory: rename that",
             ImportError::Pack(_) | ImportError::Io { .. } | ImportError::Unknown(_) | ImportError::Key(_) => {
                 return None;
             }
@@ -154,12 +163,24 @@ impl ImportError {
 /// # Errors
 /// An [`ImportError`].
 pub fn import_bytes(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<Imported, ImportError> {
+    if is_pack(bytes) { read_pack(bytes.to_vec(), options) } else { read_archive(name, bytes, options) }
+}
+
+fn is_pack(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"SKLPACK\n")
+}
+
+/// Keeps the bytes as they are: a large pack is not copied.
+fn read_pack(bytes: Vec<u8>, options: &ImportOptions) -> Result<Imported, ImportError> {
+    let digest = Some(Digest::of(&bytes));
+    let pack = Pack::read_owned(bytes, &options.limits)?;
+    Ok(Imported { pack, form: SourceForm::Pack, digest, commit: None })
+}
+
+fn read_archive(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<Imported, ImportError> {
     let digest = Some(Digest::of(bytes));
     let mut collector = Collector::new(&options.limits, bytes.len() as u64);
-    let form = if bytes.starts_with(b"SKLPACK\n") {
-        let pack = Pack::read_within(bytes, &options.limits)?;
-        return Ok(Imported { pack, form: SourceForm::Pack, digest, commit: None });
-    } else if bytes.starts_with(b"PK") {
+    let form = if bytes.starts_with(b"PK") {
         zip::read(bytes, &mut collector)?;
         SourceForm::Zip
     } else if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -197,13 +218,16 @@ pub fn import_ambient(path: &std::path::Path, options: &ImportOptions) -> Result
         }
         directory::Opened::File(file) => {
             let bytes = directory::read_file(file, path, options.limits.archive_bytes())?;
-            import_bytes(&text, &bytes, options)
+            if is_pack(&bytes) { read_pack(bytes, options) } else { read_archive(&text, &bytes, options) }
         }
     }
 }
 
 /// Makes the pack, and refuses one of which a skill cannot be read.
 fn build(path: &str, form: SourceForm, files: Vec<PackFile>, options: &ImportOptions) -> Result<Pack, ImportError> {
+    if let Some(key) = files.iter().find(|file| is_secret_key(&file.bytes)) {
+        return Err(ImportError::SecretKey { path: key.path.clone() });
+    }
     let mut broken = None;
     let only = requests::only_skill(&files);
     let name = match (&options.name, only.as_ref().filter(|_| form == SourceForm::Skill)) {

@@ -1,7 +1,8 @@
+use crate::name::looked_at;
 use crate::pack::{skill_name, skill_paths};
 use crate::{PackError, PackLimits, PathSet};
 use serde::{Deserialize, Serialize};
-use skillgate_core::{CommandName, Digest};
+use skillgate_core::{CommandName, Digest, mixed_lookalike};
 use std::collections::BTreeSet;
 
 /// The format that this version writes, and the newest it reads.
@@ -210,8 +211,12 @@ impl Manifest {
             if let Err(error) = CommandName::new(skill.name.as_str()) {
                 return Err(PackError::Skill { path: skill.path.clone(), reason: error.to_string() });
             }
-            if !names.insert(skill.name.to_lowercase()) {
-                let reason = format!("another skill is called `{}` too", skill.name);
+            if let Some(found) = mixed_lookalike(&skill.name) {
+                let reason = format!("its name has {found}");
+                return Err(PackError::Skill { path: skill.path.clone(), reason });
+            }
+            if !names.insert(looked_at(&skill.name)) {
+                let reason = format!("another skill is called `{}` too, or by a name that looks like it", skill.name);
                 return Err(PackError::Skill { path: skill.path.clone(), reason });
             }
         }

@@ -1,4 +1,4 @@
-use skillgate_core::RelPath;
+use skillgate_core::{RelPath, ascii_lookalike};
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -140,13 +140,21 @@ impl PathSet {
 
 /// The form under which systems that ignore case or the form of letters store a name.
 fn fold(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
     // Once more after lowering, which can leave a composed letter in parts.
     path.nfkc().flat_map(char::to_lowercase).nfkc().collect()
 }
 
+/// What a person takes a name for: without case, in one form, and each letter as the one of ASCII that it looks like.
+pub(crate) fn looked_at(name: &str) -> String {
+    fold(&name.nfkc().map(|c| ascii_lookalike(c).unwrap_or(c)).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NameFault, PathSet, portable};
+    use super::{NameFault, PathSet, looked_at, portable};
 
     #[test]
     fn a_path_that_is_not_the_same_file_everywhere_is_refused() {
@@ -197,6 +205,24 @@ mod tests {
             set.insert(first).expect(first);
             assert!(matches!(set.insert(second), Err(NameFault::Collision { .. })), "{first} {second}");
             set.insert("other").expect("the set still works");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_by_what_they_look_like() {
+        for (one, other) in [
+            ("git", "GIT"),
+            ("git", "g\u{456}t"),
+            ("paypal", "p\u{430}yp\u{430}l"),
+            ("scope", "\u{455}\u{441}\u{43e}\u{440}\u{435}"),
+            ("BOX", "\u{412}\u{41e}\u{425}"),
+            ("box", "\u{412}\u{41e}\u{425}"),
+            ("git", "\u{ff47}\u{ff49}\u{ff54}"),
+        ] {
+            assert_eq!(looked_at(one), looked_at(other), "{one} {other}");
+        }
+        for (one, other) in [("git", "got"), ("отчет", "отсчет"), ("a-b", "ab")] {
+            assert_ne!(looked_at(one), looked_at(other), "{one} {other}");
         }
     }
 

@@ -35,9 +35,22 @@ impl Default for FetchLimits {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// It is no address of this kind.
-    #[error("`{0}` is no address that is taken: https://, or a reference to a registry as NAME:TAG or NAME@sha256:…")]
-    Address(String),
+    /// It is no address of a file.
+    #[error("`{address}` is no address that files are taken from: {reason}")]
+    Address {
+        /// What was named.
+        address: String,
+        /// Why.
+        reason: String,
+    },
+    /// It is no reference to something in a registry.
+    #[error("`{reference}` is no reference to a pack in a registry: {reason}")]
+    Reference {
+        /// What was named.
+        reference: String,
+        /// Why.
+        reason: String,
+    },
     /// The server did not give it.
     #[error("`{address}` answers with status {status}")]
     Status {
@@ -87,6 +100,10 @@ impl FetchError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             FetchError::Page { .. } => Some("name the address of the file itself, often called raw or download"),
+            FetchError::Address { .. } => Some("it is written https://HOST/PATH"),
+            FetchError::Reference { .. } => {
+                Some("it is written oci://REGISTRY/NAME:TAG in small letters, or with @sha256:… in place of the tag")
+            }
             FetchError::Status { status: 401 | 403, .. } => Some(
                 "set SKILLGATE_REGISTRY_USER and SKILLGATE_REGISTRY_PASSWORD for a registry that wants to know you",
             ),

@@ -113,6 +113,12 @@ impl Signature {
     }
 }
 
+/// Whether a file is one that a secret key is kept in.
+pub(crate) fn is_secret_key(bytes: &[u8]) -> bool {
+    // Its prefix and its digits, and what white space an editor adds.
+    bytes.len() < 256 && std::str::from_utf8(bytes).is_ok_and(|text| text.parse::<SecretKey>().is_ok())
+}
+
 fn message(manifest: Digest) -> Vec<u8> {
     [CONTEXT, manifest.to_string().as_bytes()].concat()
 }

@@ -134,6 +134,17 @@ fn bad_names_and_packs_without_skills_are_not_built() {
     let twice = vec![PackFile::new("a/SKILL.md", "x"), PackFile::new("A/SKILL.md", "x")];
     assert!(matches!(Pack::build(info(), twice), Err(PackError::Name(_))));
     assert!(matches!(Pack::build(info(), vec![PackFile::new("README.md", "x")]), Err(PackError::NoSkill)));
+    let skill = |name: &str| PackFile::new(format!("{name}/SKILL.md"), "x");
+    let Err(PackError::Skill { path, reason }) = Pack::build(info(), vec![skill("p\u{430}ypal")]) else {
+        unreachable!("a word in two alphabets");
+    };
+    assert!(path.starts_with('p') && reason.contains("U+0430 as character 2"), "{path}: {reason}");
+    let twins = vec![skill("x/scope"), skill("y/\u{455}\u{441}\u{43e}\u{440}\u{435}")];
+    let Err(PackError::Skill { reason, .. }) = Pack::build(info(), twins) else {
+        unreachable!("names that look alike")
+    };
+    assert!(reason.contains("looks like it"), "{reason}");
+    assert!(Pack::build(info(), vec![skill("x/scope"), skill("y/отчет")]).is_ok());
     for (name, version) in
         [("", "1.0.0"), ("A", "1.0.0"), ("-a", "1.0.0"), ("a", "1.0"), ("a", "1.0.x"), ("a", "01.0.0"), ("a", "1.0.0-")]
     {

@@ -249,6 +249,54 @@ fn no_two_packs_have_a_skill_of_one_name() {
 }
 
 #[test]
+fn no_two_packs_have_skills_whose_names_look_alike() {
+    let world = World::new();
+    let store = world.store();
+    store.install(&pack("1.0.0", SKILL), source(), UNSIGNED).expect("installed");
+    for name in ["Greet", "g\u{433}\u{435}\u{435}t-x", "\u{ff47}reet"] {
+        let path = format!("{}/SKILL.md", name.trim_end_matches("-x"));
+        let built =
+            Pack::build(PackInfo::new("other", "1.0.0").expect("a name"), vec![PackFile::new(path.as_str(), SKILL)]);
+        let Ok(other) = built else {
+            // A word in two alphabets is no name of a skill of a pack.
+            assert!(name.ends_with("-x"), "{name}: {built:?}");
+            continue;
+        };
+        let error = store.install(&other, source(), UNSIGNED).expect_err(name);
+        assert!(matches!(&error, StoreError::SkillLooksLike { known, .. } if known == "greet"), "{name}: {error}");
+        assert!(error.help().is_some_and(|help| help.contains("pack disable team")));
+    }
+    // All of a word in another alphabet: it is one word, and looks like `scope` all the same.
+    store.install(&named("scopes", "1.0.0", &[("scope/SKILL.md", SKILL)]), source(), UNSIGNED).expect("installed");
+    let cyrillic = named("other", "1.0.0", &[("\u{455}\u{441}\u{43e}\u{440}\u{435}/SKILL.md", SKILL)]);
+    let error = store.install(&cyrillic, source(), UNSIGNED).expect_err("it looks like one");
+    assert!(matches!(error, StoreError::SkillLooksLike { .. }), "{error}");
+    // The control: another name, and the same one when the other is switched off.
+    store.install(&named("fine", "1.0.0", &[("отчет/SKILL.md", SKILL)]), source(), UNSIGNED).expect("installed");
+    store.set_enabled("scopes", false).expect("switched off");
+    store.install(&cyrillic, source(), UNSIGNED).expect("installed");
+    assert!(matches!(store.set_enabled("scopes", true), Err(StoreError::SkillLooksLike { .. })));
+}
+
+#[test]
+fn what_an_installation_left_that_was_killed_is_not_used_and_goes() {
+    let world = World::new();
+    let store = world.store();
+    let (first, second) = (pack("1.0.0", SKILL), named("other", "1.0.0", &[("other/SKILL.md", SKILL)]));
+    store.install(&first, source(), UNSIGNED).expect("installed");
+    // Killed before the lock file named it: its file is there, and a tree of it too.
+    fs::write(world.object(&second), second.to_bytes()).expect("written");
+    store.materialise(&second).expect("to disk");
+    let names = |store: &PackStore| -> Vec<String> {
+        store.installed().expect("a lock file").into_iter().map(|pack| pack.locked.name).collect()
+    };
+    assert_eq!(names(&store), ["team"]);
+    store.set_enabled("team", true).expect("the next change");
+    assert!(!world.object(&second).exists() && !store.tree_of(second.digest()).exists());
+    assert!(world.object(&first).exists(), "the control: what is named stays");
+}
+
+#[test]
 fn a_lock_file_of_an_older_version_is_kept_and_of_a_newer_one_left_alone() {
     let world = World::new();
     let store = world.store();

@@ -8,12 +8,15 @@ use crate::trust;
 use crate::{audit, components, mcp, native, policy, prompt, skills};
 use skillgate_exec::{Backend, CapabilityShell};
 use skillgate_exec_wasm::WasmBackend;
-use skillgate_loader::{Discovery, HeaderIndex, discover_roots_ambient, project_ambient};
+use skillgate_loader::{
+    Discovery, HeaderIndex, SkillRoot, SkillWatch, WatchOptions, discover_roots_ambient, project_ambient,
+};
 use skillgate_policy::file::{Policy, PolicySkills};
 use skillgate_policy::{Effect, Place, Rule};
 use skillgate_registry::NamePattern;
 use skillgate_runtime::{OpenError, Runtime, RuntimeBuilder, Session, SessionOptions, UsageCounts};
-use skillgate_state::{OwnerDir, StateError};
+use skillgate_state::{OwnerDir, StateError, TrustRecord};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -90,7 +93,7 @@ pub(crate) fn options(global: &Global) -> SessionOptions {
 pub(crate) fn runtime(global: &Global) -> Result<RuntimeBuilder, Failure> {
     let builder = local_runtime(global)?;
     Ok(match mcp::of_command_line(global)? {
-        Some(servers) => builder.source(servers.skills()),
+        Some(servers) => builder.source(servers.into_skills()),
         None => builder,
     })
 }
@@ -129,8 +132,8 @@ pub(crate) fn local_runtime(global: &Global) -> Result<RuntimeBuilder, Failure> 
     if let Some(config) = config_dir() {
         builder = builder.config_dir(config);
     }
-    for root in plugins {
-        builder = builder.trust_plugin(root);
+    for (root, record) in plugins {
+        builder = builder.trust_plugin_as(root, record);
     }
     for directory in &global.add_dir {
         builder = builder.additional(directory);
@@ -166,7 +169,7 @@ fn managed_skills(global: &Global, policy: &Policy) -> Option<PathBuf> {
 }
 
 /// The places that the global options name.
-pub(crate) fn discovery(global: &Global, policy: &Policy) -> Discovery {
+fn discovery(global: &Global, policy: &Policy) -> Discovery {
     Discovery {
         project: Some(global.project.clone()),
         home: global.home(),
@@ -177,18 +180,30 @@ pub(crate) fn discovery(global: &Global, policy: &Policy) -> Discovery {
     }
 }
 
+/// Watches the places that the global options name, and the installed packs.
+pub(crate) fn watch(global: &Global, policy: &Policy) -> Result<SkillWatch, Failure> {
+    let packs = skills::packs(global, policy).into_iter().collect();
+    let watch = SkillWatch::discover_ambient(discovery(global, policy), packs, WatchOptions::default());
+    Ok(watch.map_err(OpenError::from)?)
+}
+
 fn config_dir() -> Option<PathBuf> {
     std::env::var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The directories of plugins that the user trusts. Places that cannot be found are reported when the session is opened.
-fn trusted_plugins(global: &Global, policy: &Policy) -> Vec<PathBuf> {
+/// The directories of plugins that the user trusts, and how far. Places that cannot be found are reported when the session is
+/// opened.
+fn trusted_plugins(global: &Global, policy: &Policy) -> Vec<(PathBuf, TrustRecord)> {
+    let roots = plugin_roots(global, policy).unwrap_or_default().into_iter().filter_map(|root| Some(root.plugin?.root));
+    let roots: BTreeSet<PathBuf> = roots.collect();
+    roots.into_iter().filter_map(|root| trust::of_plugin(global, policy, &root).map(|record| (root, record))).collect()
+}
+
+/// Where the skills of plugins are.
+pub(crate) fn plugin_roots(global: &Global, policy: &Policy) -> Result<Vec<SkillRoot>, OpenError> {
     let without_project = Discovery { project: None, managed: None, ..discovery(global, policy) };
-    let Ok(found) = discover_roots_ambient(&without_project) else { return Vec::new() };
-    let mut roots: Vec<PathBuf> = found.roots.into_iter().filter_map(|root| Some(root.plugin?.root)).collect();
-    roots.dedup();
-    roots.retain(|root| trust::of_plugin(global, policy, root));
-    roots
+    let found = discover_roots_ambient(&without_project).map_err(OpenError::from)?;
+    Ok(found.roots.into_iter().filter(|root| root.plugin.is_some()).collect())
 }
 
 /// The names of a set that the policy defines.

@@ -178,8 +178,11 @@ impl Failure {
                 | InvokeError::Hooks(_)
                 | InvokeError::HeldBack { .. }
                 | InvokeError::Revoked { .. } => Status::Denied,
-                InvokeError::ArgumentsTooLong { .. } | InvokeError::Recursion(_) => Status::Limit,
+                InvokeError::ArgumentsTooLong { .. } | InvokeError::Recursion(_) | InvokeError::TooManyForks { .. } => {
+                    Status::Limit
+                }
                 InvokeError::HostAction { .. } => Status::Usage,
+                InvokeError::CallBody { error, .. } if error.form().is_some() => Status::Usage,
                 InvokeError::Run { error, .. } => run_status(error),
                 InvokeError::Mount { .. } => Status::Unavailable,
                 _ => Status::Findings,
@@ -263,12 +266,12 @@ impl Failure {
                 InvokeError::UntrustedPlugin { root, .. } => {
                     vec![format!("look at it first; then: {}", trust::add_command(root))]
                 }
-                InvokeError::RightMissing { project, lapsed: true, .. } => {
-                    vec![format!("see what changed, and accept it: {}", trust::review_command(project))]
+                InvokeError::RightMissing { folder, lapsed: true, .. } => {
+                    vec![format!("see what changed, and accept it: {}", trust::review_command(folder))]
                 }
-                InvokeError::RightMissing { name, right, project, .. } => vec![format!(
+                InvokeError::RightMissing { name, right, folder, .. } => vec![format!(
                     "look at it first; then grant it for its present content: {} --rights {right} --skill {}",
-                    trust::add_command(project),
+                    trust::add_command(folder),
                     trust::shell_word(name)
                 )],
                 InvokeError::Skill(SkillRefusal::Unanswered { suggestions, .. }) => {
@@ -280,7 +283,9 @@ impl Failure {
                 InvokeError::Broken { findings, .. } => findings.clone(),
                 InvokeError::Hooks(refusal) => refusal.help(),
                 InvokeError::Recursion(error) => vec![error.help().to_owned()],
+                InvokeError::TooManyForks { error, .. } => vec![error.help().to_owned()],
                 InvokeError::Files { error, .. } => error.help.iter().cloned().collect(),
+                InvokeError::CallBody { error, .. } => error.form().map(str::to_owned).into_iter().collect(),
                 InvokeError::Unreadable(failure) => failure.diagnostic.help.iter().cloned().collect(),
                 _ => Vec::new(),
             },
@@ -363,8 +368,13 @@ impl Failure {
 
     /// The failure for programs.
     pub(crate) fn output(&self) -> ErrorOutput {
+        let number = match self {
+            Failure::Invoke(error) => error.number(),
+            _ => None,
+        };
         ErrorOutput {
             code: self.code().to_owned(),
+            number,
             message: self.to_string(),
             rule: self.rule(),
             help: self.mistakes().chain(self.hints()).collect(),

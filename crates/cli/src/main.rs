@@ -10,6 +10,7 @@ mod audit;
 mod browse;
 mod command;
 mod components;
+mod confined;
 mod context;
 mod exit;
 mod mcp;
@@ -65,6 +66,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let (message, rest) = plain.split_once("\n\n").unwrap_or((plain.trim(), ""));
         text::complain_json(&output::ErrorOutput {
             code: "usage".to_owned(),
+            number: None,
             message: message.strip_prefix("error: ").unwrap_or(message).trim().to_owned(),
             rule: None,
             help: meant

@@ -2,10 +2,12 @@
 
 use crate::args::Global;
 use crate::exit::Failure;
-use crate::{policy, text};
+use crate::{confined, policy, text};
 use skillgate_loader::{ReadFault, read_file_ambient};
-use skillgate_mcp::{ConfigProblem, Lookups, McpConfig, McpLimits, McpServers, ServerState};
+use skillgate_mcp::{ClientOptions, ConfigProblem, Lookups, McpConfig, McpLimits, McpServers, ServerState};
+use skillgate_policy::file::Policy;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The largest configuration that is read, bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -54,10 +56,20 @@ pub(crate) fn read(global: &Global) -> Result<McpConfig, Failure> {
     Ok(all)
 }
 
-/// Starts or reaches the servers of a configuration.
-pub(crate) fn connect(config: &McpConfig) -> Result<McpServers, Failure> {
-    McpServers::connect(config.servers.clone(), &McpLimits::default())
+/// Starts or reaches the servers of a configuration, as the policy says.
+pub(crate) fn connect(global: &Global, config: &McpConfig) -> Result<McpServers, Failure> {
+    let policy = policy::in_force(global)?.policy;
+    McpServers::connect(config.servers.clone(), &options(&policy))
         .map_err(|error| Failure::Io { doing: "starting the servers".to_owned(), error })
+}
+
+fn options(policy: &Policy) -> ClientOptions {
+    let limits = McpLimits {
+        connect: Duration::from_millis(policy.mcp.connect_ms.value),
+        request: Duration::from_millis(policy.mcp.request_ms.value),
+        ..McpLimits::default()
+    };
+    ClientOptions { limits, launcher: confined::launcher(policy) }
 }
 
 /// The servers that the command line names, for a verb that is about skills. Without a name no server is started.
@@ -69,7 +81,7 @@ pub(crate) fn of_command_line(global: &Global) -> Result<Option<McpServers>, Fai
     for problem in config.problems.iter().filter(|problem| problem.is_error) {
         text::complain(&format!("skillgate: {}", text::safe(&problem.to_string())));
     }
-    let servers = connect(&config)?;
+    let servers = connect(global, &config)?;
     for report in servers.reports().iter().filter(|report| report.state == ServerState::Failed) {
         for finding in &report.findings {
             text::complain(&text::safe(&format!("skillgate: the server `{}`: {finding}", report.name)));

@@ -3,7 +3,7 @@
 use crate::args::{Global, NamedProgram};
 use crate::text;
 use skillgate_core::RelPath;
-use skillgate_exec_host::{Change, ChangeObserver, HostBackend, NativeProgram};
+use skillgate_exec_host::{Change, ChangeObserver, HostBackend, HostBackendBuilder, NativeProgram};
 use skillgate_policy::file::Policy;
 use skillgate_sandbox::Helper;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// Which stage of the host sandbox fails, in a build for tests of exactly that.
 const FAULT: &str = "SKILLGATE_FAULT";
 
-/// The host sandbox with the policy's programs and those of the command line, which may write below these directories.
-pub(crate) fn backend(global: &Global, policy: &Policy, named: &[NamedProgram], write: &[String]) -> HostBackend {
+/// The host sandbox without programs.
+pub(crate) fn sandbox() -> HostBackendBuilder {
     let mut builder = HostBackend::builder();
     if let Ok(helper) = Helper::beside_ambient().or_else(|_| Helper::this_program_ambient()) {
         builder = builder.helper(helper);
@@ -21,6 +21,12 @@ pub(crate) fn backend(global: &Global, policy: &Policy, named: &[NamedProgram], 
         let stage = std::env::var(FAULT).ok().and_then(|name| skillgate_sandbox::Stage::named(&name));
         builder = builder.fault(stage);
     }
+    builder
+}
+
+/// The host sandbox with the policy's programs and those of the command line, which may write below these directories.
+pub(crate) fn backend(global: &Global, policy: &Policy, named: &[NamedProgram], write: &[String]) -> HostBackend {
+    let mut builder = sandbox();
     if global.verbose {
         builder = builder.observer(Arc::new(Told));
     }

@@ -25,17 +25,21 @@ pub(crate) fn sources(global: &Global, policy: &Policy) -> Vec<Arc<dyn SkillSour
     {
         sources.push(Arc::new(embedded_skills(BUNDLED, &place)));
     }
-    match directory.map(PackStore::existing_ambient) {
-        Some(Ok(Some(store))) => sources.push(Arc::new(InstalledPacks::new(Arc::new(store)))),
-        Some(Err(error)) => {
-            text::complain(&format!("skillgate: no pack is used: {}", text::safe(&error.to_string())));
-            if let Some(help) = error.help() {
-                text::complain(&format!("help: {}", text::safe(&help)));
-            }
+    if let Some(error) = directory.map(PackStore::existing_ambient).and_then(Result::err) {
+        text::complain(&format!("skillgate: no pack is used: {}", text::safe(&error.to_string())));
+        if let Some(help) = error.help() {
+            text::complain(&format!("help: {}", text::safe(&help)));
         }
-        Some(Ok(None)) | None => {}
+    } else if let Some(packs) = packs(global, policy) {
+        sources.push(packs);
     }
     sources
+}
+
+/// The installed packs as a source; their store need not be there.
+pub(crate) fn packs(global: &Global, policy: &Policy) -> Option<Arc<dyn SkillSource>> {
+    let directory = pack::directory(global, policy)?;
+    Some(Arc::new(InstalledPacks::inside(directory)))
 }
 
 /// Where the files beside bundled skills are taken. This program's prompts are read when it has ended, so they stay, in the store;

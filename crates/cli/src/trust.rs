@@ -37,9 +37,9 @@ pub(crate) fn of_project(global: &Global, policy: &Policy, root: &Path) -> Proje
     }
 }
 
-/// Whether the user trusts a plugin's directory for good. Where that cannot be found out it is not trusted.
-pub(crate) fn of_plugin(global: &Global, policy: &Policy, root: &Path) -> bool {
-    matches!(looked_up(global, policy, root), Ok(Some(_)))
+/// How the user trusts a plugin's directory for good. Where that cannot be found out it is not trusted.
+pub(crate) fn of_plugin(global: &Global, policy: &Policy, root: &Path) -> Option<TrustRecord> {
+    looked_up(global, policy, root).ok().flatten()
 }
 
 fn looked_up(global: &Global, policy: &Policy, root: &Path) -> Result<Option<TrustRecord>, TrustError> {

@@ -102,6 +102,8 @@ codes! {
     FileNameCase = "file-name-case", Warning;
     /// Two names differ only in case or normalisation.
     NameCollision = "name-collision", Warning;
+    /// Letters of a name look like others: two names are taken for one, or one word is written in two alphabets.
+    NameLookalike = "name-lookalike", Error;
     /// The label differs from the directory's name.
     NameMismatch = "name-mismatch", Info;
     /// The label cannot be a command name; it is only shown.

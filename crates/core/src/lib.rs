@@ -26,6 +26,7 @@ mod frontmatter;
 mod injection;
 mod invisible;
 mod limits;
+mod lookalike;
 mod name;
 mod path;
 mod right;
@@ -43,6 +44,7 @@ pub use frontmatter::{Context, Effort, Frontmatter, HeaderState, ModelChoice, Re
 pub use injection::{Hole, HoleValue, Injection, InjectionForm};
 pub use invisible::{InvisibleKind, classify_invisible, without_invisible};
 pub use limits::{Limits, LimitsError};
+pub use lookalike::{Lookalike, ascii_lookalike, mixed_lookalike};
 pub use name::{CommandName, NameError};
 pub use path::{RelPath, RelPathError};
 pub use right::{ParseRightError, Right, Rights};

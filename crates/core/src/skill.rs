@@ -10,11 +10,32 @@ pub struct SkillId {
     pub source: Source,
     /// What it is invoked by.
     pub command: CommandName,
+    /// The name that tells it from the others, where its source has further skills that are invoked by the same word: `DIR:NAME` of
+    /// one deeper in the project, `SOURCE:NAME#2` otherwise. A catalogue gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Box<str>>,
+}
+
+impl SkillId {
+    /// The only skill of this name in its source.
+    #[must_use]
+    pub const fn new(source: Source, command: CommandName) -> Self {
+        Self { source, command, apart: None }
+    }
+
+    /// What people and models call it: the bare name while no other skill of its source has it.
+    #[must_use]
+    pub fn called(&self) -> &str {
+        self.apart.as_deref().unwrap_or(self.command.as_str())
+    }
 }
 
 impl fmt::Display for SkillId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.source, self.command)
+        match &self.apart {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{}:{}", self.source, self.command),
+        }
     }
 }
 

@@ -79,13 +79,13 @@ impl HostBackendBuilder {
 /// Runs programs of the machine in the Linux sandbox.
 #[derive(Debug)]
 pub struct HostBackend {
-    helper: Result<Helper, Unavailable>,
+    pub(crate) helper: Result<Helper, Unavailable>,
     programs: Vec<(NativeProgram, Result<Examined, ProgramFault>)>,
     system: OnceLock<Result<System, Unavailable>>,
     /// The shapes of plans that a self-test was run for, with what it gave.
     tested: Mutex<Vec<Tested>>,
     number: AtomicU32,
-    fault: Option<Stage>,
+    pub(crate) fault: Option<Stage>,
     observer: Option<Arc<dyn ChangeObserver>>,
 }
 
@@ -126,15 +126,20 @@ impl HostBackend {
     pub fn self_test(&self) -> Result<Vec<StageReport>, Unavailable> {
         let (helper, system) = (self.helper.clone()?, self.system()?);
         let mut plan = Plan::new("self-test", "/usr");
-        plan.user.uid = system.users.pick(self.number.fetch_add(1, Ordering::Relaxed));
+        plan.user.uid = system.users.pick(self.next_number());
         plan.user.gid = plan.user.uid;
         plan.mounts = system.directories.iter().map(|path| skillgate_sandbox::Mount::system(path)).collect();
         plan.fault = self.fault;
         canary::test(&helper, &plan)
     }
 
-    fn system(&self) -> Result<&System, Unavailable> {
+    pub(crate) fn system(&self) -> Result<&System, Unavailable> {
         self.system.get_or_init(System::detect_ambient).as_ref().map_err(Clone::clone)
+    }
+
+    /// A number that is another one for each run.
+    pub(crate) fn next_number(&self) -> u32 {
+        self.number.fetch_add(1, Ordering::Relaxed)
     }
 
     fn program(&self, command: &str) -> Option<&(NativeProgram, Result<Examined, ProgramFault>)> {
@@ -142,7 +147,7 @@ impl HostBackend {
     }
 
     /// Runs the self-test for this shape of plan, unless it was run before.
-    fn ensure_tested(&self, helper: &Helper, plan: &Plan) -> Result<(), Unavailable> {
+    pub(crate) fn ensure_tested(&self, helper: &Helper, plan: &Plan) -> Result<(), Unavailable> {
         let shape = plan.shape();
         let known = |tested: &[Tested]| {
             tested.iter().find(|(known, _)| *known == shape).map(|(_, result)| result.clone().map(drop))
@@ -192,7 +197,7 @@ impl HostBackend {
             writable,
             environment: job.environment,
             limits: job.run.limits(),
-            number: self.number.fetch_add(1, Ordering::Relaxed),
+            number: self.next_number(),
         };
         let mut plan = plan::plan(request, examined).map_err(|fault| RunError::Unavailable {
             backend: NAME,

@@ -5,7 +5,10 @@
 //! Before the first run of each shape, a self-test of the same shape tries to reach the host from inside; when it reaches
 //! anything, the backend is unavailable.
 //!
-//! Must not: find a program through a path list (the policy names it, absolute), run one without an
+//! What the host itself starts and speaks with, such as a server of skills, goes through the same stages
+//! ([`HostBackend::start_server`]). No skill asks for it, so it needs no approval.
+//!
+//! Must not: find a program through a path list (the policy names it, absolute), run one for a skill without an
 //! [`Approved`](skillgate_policy::Approved), pass a descriptor of a file to a program (through /proc it could be opened again,
 //! for writing), or fall back to anything weaker.
 //!
@@ -30,6 +33,7 @@ mod hidden;
 mod plan;
 mod program;
 mod run;
+mod server;
 mod system;
 mod writeback;
 
@@ -39,5 +43,6 @@ pub use examine::ProgramFault;
 pub use plan::{PlanFault, PlanRequest, SeenDirectory, plan_for};
 pub use program::NativeProgram;
 pub use run::HostOutcome;
+pub use server::{ServerFault, ServerProcess, ServerProgram};
 pub use system::{System, UserRange};
 pub use writeback::{Change, ChangeKind, ChangeObserver};

@@ -13,7 +13,7 @@ use crate::strict;
 use crate::yaml::{self, Steps, YamlError};
 use skillgate_core::{
     Code, Diagnostic, Entry, Frontmatter, Guarded, HeaderState, LineIndex, LoadedFrom, Profile, Severity, Span, Value,
-    ValueKind,
+    ValueKind, mixed_lookalike,
 };
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -295,10 +295,17 @@ impl<'o> Reading<'o> {
             let shown = shown(command.unwrap_or_default());
             if shown.is_empty() { fallback.to_owned() } else { shown.into_owned() }
         };
+        let name_of_header = frontmatter.name.as_ref().map(|name| name.value.as_str());
+        if let Some(found) = command.filter(|command| Some(*command) != name_of_header).and_then(mixed_lookalike) {
+            diagnostics.push(lookalike(&format!("what the skill is called by has {found}")));
+        }
         let Some(name) = &frontmatter.name else {
             *label = Some(of_command());
             return;
         };
+        if let Some(found) = mixed_lookalike(&name.value) {
+            diagnostics.push(lookalike(&format!("the name has {found}")).at(name.span));
+        }
         let help = || match command {
             Some(command) => format!("write the directory's name: `name: {}`", shown(command)),
             None => "use letters, digits and hyphens".to_owned(),
@@ -412,6 +419,11 @@ fn repaired(repair: &Repair) -> Diagnostic {
 /// Whether two names are one: some file systems write `é` as two characters, and people type it as one.
 fn is_same_name(one: &str, other: &str) -> bool {
     one == other || !(one.is_ascii() && other.is_ascii()) && one.nfkc().eq(other.nfkc())
+}
+
+/// One word in two alphabets. By itself it is no more than strange; beside the name that it looks like it is an error.
+fn lookalike(message: &str) -> Diagnostic {
+    Diagnostic::new(Code::NameLookalike, message).severity(Severity::Warning).help("write each word in one alphabet")
 }
 
 /// What keeps a label from being a command's name.

@@ -68,7 +68,8 @@ pub use nested::{NestedDiscovery, Touched};
 pub use replace::{ReplaceFault, replace_file_ambient, replaceable_ambient};
 pub use root::{RootKind, SkillRoot, SkillRoots};
 pub use sources::{
-    BundledSkill, BundledSkills, FilesError, HeldExtras, HeldSkill, LazyBody, Locations, SkillFiles, SkillSource,
+    BodyCall, BundledSkill, BundledSkills, CallBody, CallBodyError, FilesError, HeldExtras, HeldMark, HeldSkill,
+    LazyBody, Locations, SkillFiles, SkillSource,
 };
 #[cfg(feature = "watch")]
 pub use watch::{ChangeKind, SkillChange, SkillWatch, WatchOptions, WatchStop};

@@ -85,7 +85,7 @@ fn read_one(
         Err(diagnostic) => return Read::Failed(*diagnostic),
     };
     let (identity, stamp) = (open.file.identity, open.file.stamp);
-    match reader.skill(SkillId { source: spec.source, command }, open) {
+    match reader.skill(SkillId::new(spec.source, command), open) {
         Ok((skill, head)) => {
             let head = match (known, head) {
                 (Some(_), Some(head)) => Head::Read(stamp, head.into()),
@@ -116,7 +116,7 @@ fn read_before(
         return None;
     }
     let (head_digest, head) = known.head(&stamp)?;
-    let id = SkillId { source: spec.source, command: command_name(candidate, spec).ok()? };
+    let id = SkillId::new(spec.source, command_name(candidate, spec).ok()?);
     let made = Made { id, path, directory, head_digest, bytes: stamp.size };
     Some((reader.skill_of_head(made, head)?, stamp))
 }

@@ -5,7 +5,7 @@ mod held;
 mod plugin;
 
 pub use bundled::{BundledSkill, BundledSkills};
-pub use held::{FilesError, HeldExtras, HeldSkill, LazyBody, SkillFiles};
+pub use held::{BodyCall, CallBody, CallBodyError, FilesError, HeldExtras, HeldMark, HeldSkill, LazyBody, SkillFiles};
 
 use crate::discover::{Discovered, Discovery, DiscoveryError, Project, existing_dir, real_or_absolute};
 use crate::load::PathDiagnostic;
@@ -33,6 +33,13 @@ pub trait SkillSource: fmt::Debug + Send + Sync {
 
     /// The skills that it holds itself, now.
     fn texts(&self) -> Vec<HeldSkill> {
+        Vec::new()
+    }
+
+    /// What tells its own skills apart now, by a look that costs little, for whoever [watches](crate::SkillWatch) them. None of
+    /// them is told of unless the source says more; what makes a look worth while is among the deciding files of
+    /// [`SkillSource::roots_ambient`].
+    fn marks(&self) -> Vec<HeldMark> {
         Vec::new()
     }
 

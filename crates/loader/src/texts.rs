@@ -1,7 +1,7 @@
 //! Skills that a source holds itself, loaded like files.
 
 use crate::load::{LoadOptions, Loaded};
-use crate::sources::{FilesError, HeldExtras, HeldSkill};
+use crate::sources::{CallBody, FilesError, HeldExtras, HeldSkill};
 use crate::{SkillRoots, name};
 use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, LoadedFrom, RelPath, Skill, SkillId, Source};
 use skillgate_format::{Document, ReadOptions};
@@ -33,7 +33,7 @@ impl SkillRoots {
                 Ok(command) => {
                     let document = Document::read(text.text.as_bytes(), &read_options(text, options));
                     loaded.skills.push(Skill {
-                        id: SkillId { source: *source, command },
+                        id: SkillId::new(*source, command),
                         loaded_from: LoadedFrom::Skills,
                         head_digest: Digest::of(text.text.as_bytes()),
                         bytes: text.text.len() as u64,
@@ -69,6 +69,12 @@ impl SkillRoots {
     pub fn materialise(&self, skill: &Skill) -> Result<(), FilesError> {
         let files = self.held(skill).and_then(|held| held.extras.files.as_ref());
         files.map_or(Ok(()), |files| files.materialise())
+    }
+
+    /// What makes the text of each call out of its arguments, for a skill that has such a one.
+    #[must_use]
+    pub fn call_body(&self, skill: &Skill) -> Option<&CallBody> {
+        self.held(skill).and_then(|held| held.extras.call.as_ref())
     }
 
     /// The ed25519 keys whose signatures a skill that is no file has.

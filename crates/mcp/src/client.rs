@@ -1,9 +1,11 @@
 //! Skills from servers.
 
+mod call;
 mod connection;
 mod fetch;
 mod http;
 mod index;
+mod launch;
 mod process;
 mod prompt;
 mod read;
@@ -12,8 +14,9 @@ mod skill;
 mod text_only;
 mod uri;
 
-pub use servers::{McpServers, McpSkills, ServerReport, ServerState};
-pub use skill::{RemoteKind, RemoteSkill};
+pub use launch::{LaunchError, LaunchedProcess, LaunchedServer, ServerLauncher, ServerProgram};
+pub use servers::{ClientOptions, McpServers, McpSkills, ServerReport, ServerState};
+pub use skill::{RemoteArgument, RemoteKind, RemoteSkill};
 
 #[cfg(test)]
 mod tests;

@@ -76,6 +76,8 @@ macro_rules! codes {
 codes! {
     /// The server cannot be started or reached, or refused the handshake.
     Unreachable = "unreachable", Error;
+    /// The host wants the server confined, and that is not to be had here; it was not started.
+    SandboxUnavailable = "sandbox-unavailable", Error;
     /// The server did not answer within its time.
     TimedOut = "timed-out", Error;
     /// The server ended or closed the connection.

@@ -27,7 +27,10 @@ mod name;
 mod server;
 mod stream;
 
-pub use client::{McpServers, McpSkills, RemoteKind, RemoteSkill, ServerReport, ServerState};
+pub use client::{
+    ClientOptions, LaunchError, LaunchedProcess, LaunchedServer, McpServers, McpSkills, RemoteArgument, RemoteKind,
+    RemoteSkill, ServerLauncher, ServerProgram, ServerReport, ServerState,
+};
 pub use config::{ConfigError, ConfigProblem, Lookups, McpConfig, ServerEntry, ServerTransport};
 pub use finding::{Finding, FindingCode};
 pub use limits::McpLimits;

@@ -1,7 +1,9 @@
 //! Skills for clients: the tools `Skill` and `DiscoverSkills`, resources, and prompts.
 
+mod call;
 mod conversation;
 mod elicit;
+mod fork;
 mod handler;
 mod http;
 mod page;

@@ -119,7 +119,7 @@ mod tests {
         assert!(runs(&Gate::new(asking.clone()).with_answers(answers.clone()), "ls -l"));
         let denied = authority(&[ask, rule(Effect::Deny, "Bash(ls -l)")]);
         assert!(!runs(&Gate::new(denied).with_answers(answers.clone()), "ls -l"));
-        let skill = SkillId { source: Source::User, command: CommandName::new("x").expect("a name") };
+        let skill = SkillId::new(Source::User, CommandName::new("x").expect("a name"));
         let kind =
             CaveatKind::Only { patterns: vec![ToolPattern::parse("Bash(pwd)").expect("ok")], unreadable: vec![] };
         let narrowed = asking.with(Caveat { skill, digest: Digest::of(b""), kind });

@@ -367,7 +367,7 @@ mod tests {
                 host = host.under(Ceiling::new(rules, closed));
             }
             let host = host.restricted(project.into_iter().filter_map(|rule| Restriction::try_from(rule).ok()));
-            let skill = SkillId { source: Source::User, command: CommandName::new("s").expect("a name") };
+            let skill = SkillId::new(Source::User, CommandName::new("s").expect("a name"));
             caveats.into_iter().fold(Authority::of(host), |authority, (patterns, only)| {
                 let kind = if only {
                     CaveatKind::Only { patterns, unreadable: vec![] }

@@ -28,6 +28,9 @@ pub struct History {
 pub struct SavedCaveat {
     source: Source,
     command: CommandName,
+    /// An older reader refuses what has it, rather than take the skill for the other of its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    apart: Option<Box<str>>,
     digest: Digest,
     kind: SavedKind,
 }
@@ -188,12 +191,12 @@ impl SavedCaveat {
             CaveatKind::Without(patterns) => SavedKind::Without { patterns: texts(patterns) },
             CaveatKind::Nothing { reason } => SavedKind::Nothing { reason: reason.clone() },
         };
-        let SkillId { source, command } = caveat.skill.clone();
-        Self { source, command, digest: caveat.digest, kind }
+        let SkillId { source, command, apart } = caveat.skill.clone();
+        Self { source, command, apart, digest: caveat.digest, kind }
     }
 
     fn skill(&self) -> SkillId {
-        SkillId { source: self.source, command: self.command.clone() }
+        SkillId { apart: self.apart.clone(), ..SkillId::new(self.source, self.command.clone()) }
     }
 
     /// The caveat; what cannot be read of it takes away.

@@ -66,4 +66,4 @@ pub use refusal::{Refusal, RefusalReason, SkillRefusal};
 pub use request::{CommandRequest, Known, Provenance, Provider, Sketch, Word};
 pub use rule::{Effect, Place, Rule};
 pub use skill::{Invoker, SkillDecision, SkillRequest, decide_skill, unsafe_properties};
-pub use trust::{SkillCeiling, Trust, skill_ceiling};
+pub use trust::{SignerGrant, SkillCeiling, Trust, skill_ceiling};

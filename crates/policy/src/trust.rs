@@ -14,8 +14,17 @@ pub enum Trust<'h> {
     Folder(&'h Rights),
     /// The host trusts the project as it is in front of it, for one session.
     Session,
-    /// The pack is signed by a key that the policy names, and whose packs are granted what these patterns permit.
-    Key(&'h [ToolPattern]),
+    /// The pack is signed by a key that the policy names, and whose packs are granted this.
+    Key(&'h SignerGrant),
+}
+
+/// What the policy grants packs for the keys that signed them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SignerGrant {
+    /// Their commands: what the host grants and one of these permits.
+    pub allow: Vec<ToolPattern>,
+    /// Whether their hooks run.
+    pub hooks: bool,
 }
 
 /// What a skill may do at most, whatever the host grants otherwise.
@@ -25,8 +34,8 @@ pub enum SkillCeiling<'h> {
     Host,
     /// Text, commands that only read, and what these rights name.
     Folder(&'h Rights),
-    /// What the host grants and one of these patterns permits.
-    Patterns(&'h [ToolPattern]),
+    /// What the host grants and this permits.
+    Signed(&'h SignerGrant),
     /// Its text, in which nothing runs: no injection, no grant, no hook.
     TextOnly,
     /// Nothing: it is shown to the user, and to nobody else.
@@ -49,7 +58,7 @@ pub fn skill_ceiling(source: Source, trust: Trust<'_>) -> SkillCeiling<'_> {
             Trust::Unknown | Trust::Session | Trust::Key(_) => SkillCeiling::Nothing,
         },
         Source::Pack => match trust {
-            Trust::Key(patterns) => SkillCeiling::Patterns(patterns),
+            Trust::Key(grant) => SkillCeiling::Signed(grant),
             Trust::Unknown | Trust::Session | Trust::Folder(_) => SkillCeiling::TextOnly,
         },
         Source::Mcp => SkillCeiling::TextOnly,
@@ -67,7 +76,7 @@ impl SkillCeiling<'_> {
     #[must_use]
     pub fn permits_injections(&self) -> bool {
         match self {
-            SkillCeiling::Host | SkillCeiling::Folder(_) | SkillCeiling::Patterns(_) => true,
+            SkillCeiling::Host | SkillCeiling::Folder(_) | SkillCeiling::Signed(_) => true,
             SkillCeiling::TextOnly | SkillCeiling::Nothing => false,
         }
     }
@@ -78,8 +87,12 @@ impl SkillCeiling<'_> {
         match self {
             SkillCeiling::Host => true,
             SkillCeiling::Folder(rights) => rights.contains(right),
-            // Patterns are about tools, so they say where it may write and which programs it may run, and nothing else.
-            SkillCeiling::Patterns(_) => matches!(right, Right::Write | Right::Native),
+            // Patterns are about tools, so they say where it may write and which programs it may run.
+            SkillCeiling::Signed(grant) => match right {
+                Right::Write | Right::Native => true,
+                Right::Hooks => grant.hooks,
+                Right::PreApprove => false,
+            },
             SkillCeiling::TextOnly | SkillCeiling::Nothing => false,
         }
     }
@@ -97,8 +110,8 @@ impl SkillCeiling<'_> {
                 let patterns: Result<Vec<_>, _> = writing.map(ToolPattern::parse).collect();
                 Some(patterns.map_or_else(|_| nothing("it may not write"), CaveatKind::Without))
             }
-            SkillCeiling::Patterns(patterns) => {
-                Some(CaveatKind::Only { patterns: patterns.to_vec(), unreadable: Vec::new() })
+            SkillCeiling::Signed(grant) => {
+                Some(CaveatKind::Only { patterns: grant.allow.clone(), unreadable: Vec::new() })
             }
             SkillCeiling::TextOnly => Some(nothing("skills of its source are text only")),
             SkillCeiling::Nothing => Some(nothing("the place it comes from is not trusted")),
@@ -118,7 +131,7 @@ mod tests {
         match ceiling {
             SkillCeiling::Host => "host",
             SkillCeiling::Folder(_) => "folder",
-            SkillCeiling::Patterns(_) => "patterns",
+            SkillCeiling::Signed(_) => "signed",
             SkillCeiling::TextOnly => "text",
             SkillCeiling::Nothing => "nothing",
         }
@@ -126,13 +139,13 @@ mod tests {
 
     #[test]
     fn each_source_has_the_ceiling_of_the_table() {
-        let rights = Rights::NONE;
-        let trusts = [Trust::Unknown, Trust::Folder(&rights), Trust::Session, Trust::Key(&[])];
+        let (rights, grant) = (Rights::NONE, SignerGrant::default());
+        let trusts = [Trust::Unknown, Trust::Folder(&rights), Trust::Session, Trust::Key(&grant)];
         let table = |source| match source {
             Source::Managed | Source::Bundled | Source::User | Source::Additional => ["host"; 4],
             Source::Project => ["nothing", "folder", "host", "nothing"],
             Source::Plugin => ["nothing", "folder", "nothing", "nothing"],
-            Source::Pack => ["text", "text", "text", "patterns"],
+            Source::Pack => ["text", "text", "text", "signed"],
             Source::Mcp => ["text"; 4],
         };
         for source in Source::ALL {
@@ -148,6 +161,15 @@ mod tests {
             assert!(SkillCeiling::Host.permits(right));
             assert_eq!(SkillCeiling::Folder(&hooks).permits(right), right == Right::Hooks);
             assert!(!SkillCeiling::TextOnly.permits(right) && !SkillCeiling::Nothing.permits(right));
+            for hooks in [false, true] {
+                let grant = SignerGrant { allow: Vec::new(), hooks };
+                let expected = match right {
+                    Right::Write | Right::Native => true,
+                    Right::Hooks => hooks,
+                    Right::PreApprove => false,
+                };
+                assert_eq!(SkillCeiling::Signed(&grant).permits(right), expected, "{right} {hooks}");
+            }
         }
         assert!(!SkillCeiling::TextOnly.permits_injections() && SkillCeiling::TextOnly.permits_use());
         assert!(!SkillCeiling::Nothing.permits_use());
@@ -158,15 +180,15 @@ mod tests {
         let rules = ["Bash(ls:*)", "Bash(wc:*)", "Write(/out)"];
         let rules = rules.map(|text| Rule::parse(Effect::Allow, text, Place::Host).expect("a rule"));
         let host = Host::granting(rules);
-        let id = SkillId { source: Source::Project, command: CommandName::new("x").expect("a name") };
+        let id = SkillId::new(Source::Project, CommandName::new("x").expect("a name"));
         let write = Rights::from_iter([Right::Write]);
-        let only =
-            [ToolPattern::parse("Bash(ls:*)").expect("a pattern"), ToolPattern::parse("Bash(rm:*)").expect("one")];
+        let patterns = ["Bash(ls:*)", "Bash(rm:*)"].map(|text| ToolPattern::parse(text).expect("a pattern"));
+        let only = SignerGrant { allow: patterns.to_vec(), hooks: false };
         for (ceiling, expected) in [
             (SkillCeiling::Host, [true, true, false, true]),
             (SkillCeiling::Folder(&Rights::NONE), [true, true, false, false]),
             (SkillCeiling::Folder(&write), [true, true, false, true]),
-            (SkillCeiling::Patterns(&only), [true, false, false, false]),
+            (SkillCeiling::Signed(&only), [true, false, false, false]),
             (SkillCeiling::TextOnly, [false; 4]),
             (SkillCeiling::Nothing, [false; 4]),
         ] {

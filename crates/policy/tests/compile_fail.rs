@@ -16,10 +16,10 @@ fn an_approval_is_made_by_the_gate_alone_and_a_caveat_only_takes_away() {
 fn the_way_through_the_gate_compiles_and_works() {
     let rule = Rule::parse(Effect::Allow, "Bash", Place::Host).expect("a rule");
     let caveat = Caveat {
-        skill: skillgate_core::SkillId {
-            source: skillgate_core::Source::User,
-            command: skillgate_core::CommandName::new("s").expect("a name"),
-        },
+        skill: skillgate_core::SkillId::new(
+            skillgate_core::Source::User,
+            skillgate_core::CommandName::new("s").expect("a name"),
+        ),
         digest: skillgate_core::Digest::of(b""),
         kind: CaveatKind::Only {
             patterns: vec![ToolPattern::parse("Bash(ls:*)").expect("a pattern")],

@@ -20,7 +20,7 @@ fn list(entries: &[&str]) -> Guarded<Vec<Field<String>>> {
 }
 
 fn skill(source: Source) -> SkillId {
-    SkillId { source, command: CommandName::new("s").expect("a name") }
+    SkillId::new(source, CommandName::new("s").expect("a name"))
 }
 
 /// The authority of a skill that is active, with its pre-approval where the host gives one.

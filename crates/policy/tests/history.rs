@@ -7,7 +7,7 @@ use skillgate_policy::{
 };
 
 fn skill() -> SkillId {
-    SkillId { source: Source::User, command: CommandName::new("s").expect("a name") }
+    SkillId::new(Source::User, CommandName::new("s").expect("a name"))
 }
 
 fn only(digest: &[u8], texts: &[&str]) -> Caveat {

@@ -266,7 +266,7 @@ fn a_word_that_nobody_wrote_is_no_option_unless_every_command_is_granted() {
 fn the_effective_list_holds_what_survives_of_the_hosts_patterns_and_no_more() {
     use skillgate_core::{CommandName, Digest, SkillId, Source};
     use skillgate_policy::{Caveat, CaveatKind, ToolPattern};
-    let skill = SkillId { source: Source::User, command: CommandName::new("s").expect("a name") };
+    let skill = SkillId::new(Source::User, CommandName::new("s").expect("a name"));
     let parse = |texts: &[&str]| texts.iter().map(|text| ToolPattern::parse(text).expect("a pattern")).collect();
     let caveat = |kind| Caveat { skill: skill.clone(), digest: Digest::of(b""), kind };
     let host = || {

@@ -19,6 +19,7 @@ fn kind(key: &Key) -> String {
         Kind::SkillSets => "lists of skill names, by name".to_owned(),
         Kind::Path => "path, `/…` or `~/…`".to_owned(),
         Kind::AbsolutePath => "path, `/…`".to_owned(),
+        Kind::AbsolutePaths => "list of paths, `/…`".to_owned(),
         Kind::ProjectPaths => "list of paths below the project".to_owned(),
         Kind::Variables => "list of variable names".to_owned(),
         Kind::Digest => "64 hexadecimal digits".to_owned(),

@@ -79,6 +79,12 @@ depth = 0x10
 [hooks]
 timeout_ms = 30_000
 
+[mcp]
+connect_ms = 2_000
+sandbox = true
+show = ["/opt/servers/", "/srv/models"]
+memory_bytes = 4_294_967_296
+
 [audit]
 log = "/var/log/skillgate.jsonl"
 required = true
@@ -133,6 +139,11 @@ fn every_section_gives_its_settings_with_their_lines() {
     let limits: Vec<_> = file.limits.iter().map(|(name, setting)| (*name, setting.value)).collect();
     assert_eq!(limits, [("wall_ms_injection", 1_000), ("depth", 16)]);
     assert_eq!(file.hook_timeout_ms.map(|bound| bound.value), Some(30_000));
+    let mcp = file.mcp;
+    assert_eq!((mcp.connect_ms.map(|bound| bound.value), mcp.request_ms), (Some(2_000), None));
+    assert_eq!(mcp.sandbox.map(|on| on.value), Some(true));
+    assert_eq!(mcp.show.map(|paths| paths.value), Some(vec!["/opt/servers".to_owned(), "/srv/models".to_owned()]));
+    assert_eq!(mcp.memory_bytes.map(|bound| bound.value), Some(4 << 30));
     assert_eq!(file.audit.required.map(|on| on.value), Some(true));
 }
 
@@ -159,6 +170,7 @@ fn wrong_value(kind: Kind) -> (&'static str, &'static str) {
         Kind::SkillSets => ("{ a = 1 }", "is a list of texts, and this is a number"),
         Kind::Path => ("\"log\"", "is not an absolute path"),
         Kind::AbsolutePath => ("\"~/gh\"", "is not an absolute path"),
+        Kind::AbsolutePaths => ("[\"bin\"]", "is not an absolute path"),
         Kind::ProjectPaths => ("[\"../out\"]", "`..` component"),
         Kind::Variables => ("[\"A=b\"]", "is not the name of an environment variable"),
         Kind::Digest => ("\"abc\"", "is not a SHA-256 digest"),
@@ -235,8 +247,7 @@ fn every_key_is_refused_where_its_level_may_not_set_it() {
             }
         }
     }
-    let allowed =
-        "[permissions]\nask = [\"Bash\"]\ndeny = [\"Read(.env)\"]\n[skills]\ndisable = [\"x\"]\n[limits]\ncommands = 5";
+    let allowed = "[permissions]\nask = [\"Bash\"]\ndeny = [\"Read(.env)\"]\n[skills]\ndisable = [\"x\"]\n[limits]\ncommands = 5\n[mcp]\nrequest_ms = 5";
     assert!(parse(allowed, Level::Project).is_ok(), "{:?}", parse(allowed, Level::Project));
 }
 
@@ -277,6 +288,15 @@ fn mistakes_of_every_kind_have_their_place() {
                 "4:14 would be raised from 64 to 99999999999999999999999",
             ],
         ),
+        (
+            "[mcp]\nconnect_ms = 5_001\nrequest_ms = 0\nshow = [\"/\", \"/a/../b\"]",
+            &[
+                "2:14 would be raised from 5000 to 5001",
+                "3:14 is above 0",
+                "4:9 `mcp.show` would be the whole machine",
+                "4:14 holds `..`",
+            ],
+        ),
         ("[hooks]\ntimeout_ms = 60_001", &["2:14 would be raised from 60000 to 60001"]),
         (
             "[[keys]]\nid = \"a\"\npublic = \"x\"\nexpires = 2027-12-31T00:00:00Z",
@@ -291,7 +311,7 @@ fn mistakes_of_every_kind_have_their_place() {
     }
     let twice =
         format!("{EVERYTHING}\n[[keys]]\nid = \"acme\"\npublic = \"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\"");
-    check(Level::User, &twice, &["59:6 there is a key `acme` already"]);
+    check(Level::User, &twice, &["65:6 there is a key `acme` already"]);
 }
 
 #[test]
@@ -307,7 +327,7 @@ fn an_error_shows_its_line_and_the_way_out() {
             "[permissions]\nallow = [\"Bash\"]",
             "policy.toml:2:1: `permissions.allow` is not for a project to set: a project only takes away\n  2 | allow = [\"Bash\"]\n    | ^\n  \
              help: it belongs in the user policy, ~/.config/skillgate/policy.toml; a project's holds `permissions.deny`, \
-             `permissions.ask`, `skills.disable` and `[limits]`",
+             `permissions.ask`, `skills.disable`, `[limits]` and the times of `[mcp]`",
         ),
         (
             Level::User,

@@ -37,8 +37,9 @@ fn actions() -> Vec<Action> {
 fn text(level: Level) -> impl Strategy<Value = String> {
     let list = || proptest::collection::btree_set(select(&PATTERNS[..]), 0..4);
     let lists = (proptest::option::of(list()), list(), list());
-    let settings = (proptest::option::of(1_u64..=64), any::<Option<bool>>(), any::<Option<bool>>());
-    (lists, settings).prop_map(move |((allow, ask, deny), (depth, enabled, shell))| {
+    let bound = || proptest::option::of(1_u64..=64);
+    let settings = ((bound(), bound(), bound()), any::<Option<bool>>(), any::<Option<bool>>(), any::<Option<bool>>());
+    (lists, settings).prop_map(move |((allow, ask, deny), ((depth, connect, request), enabled, shell, sandbox))| {
         let mut text = "[permissions]\n".to_owned();
         if let (Some(allow), false) = (allow, level == Level::Project) {
             text.push_str(&format!("allow = {allow:?}\n").replace('{', "[").replace('}', "]"));
@@ -47,8 +48,13 @@ fn text(level: Level) -> impl Strategy<Value = String> {
         if let Some(depth) = depth {
             text.push_str(&format!("[limits]\ndepth = {depth}\n"));
         }
+        text.push_str("[mcp]\n");
+        for (key, bound) in [("connect_ms", connect), ("request_ms", request)] {
+            text.push_str(&bound.map(|bound| format!("{key} = {bound}\n")).unwrap_or_default());
+        }
         if level != Level::Project {
             let line = |key: &str, on: Option<bool>| on.map(|on| format!("{key} = {on}\n")).unwrap_or_default();
+            text.push_str(&line("sandbox", sandbox));
             text.push_str(&format!("[skills]\n{}[profile]\n{}", line("enabled", enabled), line("shell", shell)));
         }
         text
@@ -76,7 +82,10 @@ fn takes_away_only(more: &Policy, less: &Policy) -> bool {
     let sources = Source::ALL.into_iter();
     let injections =
         sources.clone().all(|source| more.injections_off(source).is_none() || less.injections_off(source).is_some());
-    rules && limits && injections && (more.skills_enabled.value || !less.skills_enabled.value)
+    let times = |policy: &Policy| [policy.mcp.connect_ms.value, policy.mcp.request_ms.value];
+    let servers = times(more).iter().zip(times(less)).all(|(more, less)| less <= *more)
+        && (!more.mcp.sandbox.value || less.mcp.sandbox.value);
+    rules && limits && servers && injections && (more.skills_enabled.value || !less.skills_enabled.value)
 }
 
 fn config() -> ProptestConfig {
@@ -133,21 +142,32 @@ fn each_setting_comes_from_the_level_that_decides_it() {
         Level::User,
         "[profile]\nname = \"claude\"\non_failure = \"inline\"\n[programs.gh]\npath = \"/user/gh\"\n[skills]\ndisable = [\"a\"]",
     );
-    let run = parsed(Level::User, "[skills]\nstore = \"/run\"\ndisable = [\"b\"]\n[hooks]\ntimeout_ms = 5");
-    let managed = parsed(Level::Managed, "[programs.gh]\npath = \"/managed/gh\"\n[audit]\nrequired = true");
-    let project = parsed(Level::Project, "[skills]\ndisable = [\"c\"]");
+    let run = parsed(
+        Level::User,
+        "[skills]\nstore = \"/run\"\ndisable = [\"b\"]\n[hooks]\ntimeout_ms = 5\n[mcp]\nconnect_ms = 70\nsandbox = false\nshow = [\"/run\"]",
+    );
+    let managed = parsed(
+        Level::Managed,
+        "[programs.gh]\npath = \"/managed/gh\"\n[audit]\nrequired = true\n[mcp]\nconnect_ms = 80\nsandbox = true\nshow = []",
+    );
+    let project = parsed(Level::Project, "[skills]\ndisable = [\"c\"]\n[mcp]\nrequest_ms = 9");
     let layers = Layers { user, run, project, ..Layers::default() };
     let policy = Policy::of(layers.clone());
     assert_eq!((policy.profile.value, policy.on_failure.value), (Profile::Claude, OnFailure::Inline));
     assert_eq!(policy.store.as_ref().map(|path| path.value.as_str()), Some("/run"));
     assert_eq!(policy.disable.iter().map(|name| name.value.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!((policy.hook_timeout_ms.value, policy.programs["gh"].value.path.as_str()), (5, "/user/gh"));
+    let times = (policy.mcp.connect_ms.value, policy.mcp.request_ms.value);
+    assert_eq!((times, policy.mcp.sandbox.value), ((70, 9), false));
+    assert_eq!(policy.mcp.show.as_ref().map(|show| show.value.len()), Some(1));
     assert_eq!(policy.skills_enabled, Setting::new(true, Place::BuiltIn));
 
     let flag = Setting::new(Profile::Strict, Place::flag("--profile"));
     let options = Options { profile: Some(flag.clone()), ..Options::default() };
     let under = Policy::of(Layers { managed, options, ..layers });
     assert_eq!(under.profile, flag);
+    assert_eq!((under.mcp.connect_ms.value, under.mcp.sandbox.value), (70, true));
+    assert_eq!(under.mcp.show.map(|show| show.value.len()), Some(0));
     assert_eq!(under.programs["gh"].value.path, "/managed/gh");
     assert_eq!(under.audit_required.place, Place::File { path: "managed.toml".into(), line: 4 });
 }

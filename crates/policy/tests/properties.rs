@@ -98,7 +98,7 @@ fn caveat() -> impl Strategy<Value = Caveat> {
         1 => Just(CaveatKind::Nothing { reason: "it cannot be read".to_owned() }),
     ];
     (select(vec!["a", "b"]), kind).prop_map(|(name, kind)| Caveat {
-        skill: SkillId { source: Source::Project, command: CommandName::new(name).expect("a name") },
+        skill: SkillId::new(Source::Project, CommandName::new(name).expect("a name")),
         digest: Digest::of(name.as_bytes()),
         kind,
     })

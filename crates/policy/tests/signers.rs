@@ -21,8 +21,8 @@ fn policy(managed: &str, user: &str) -> Policy {
 
 fn granted(policy: &Policy, keys: &[&str]) -> Option<Vec<String>> {
     let keys: Vec<PublicKey> = keys.iter().map(|key| PublicKey::parse(key).expect("a key")).collect();
-    let patterns = policy.granted_to_signers(&keys, TODAY)?;
-    Some(patterns.iter().map(|pattern| pattern.text().to_owned()).collect())
+    let grant = policy.granted_to_signers(&keys, TODAY)?;
+    Some(grant.allow.iter().map(|pattern| pattern.text().to_owned()).collect())
 }
 
 #[test]
@@ -42,6 +42,18 @@ fn a_key_grants_what_its_entry_says_while_it_counts() {
         let user = entry("one", ONE, &format!("{allow}\n{more}"));
         assert_eq!(granted(&policy("", &user), &[ONE]).is_some(), counts, "{more}");
     }
+}
+
+#[test]
+fn hooks_run_where_the_entry_of_a_key_that_counts_says_so() {
+    let hooks = |user: &str| {
+        let keys = [ONE, TWO].map(|key| PublicKey::parse(key).expect("a key"));
+        policy("", user).granted_to_signers(&keys, TODAY).is_some_and(|grant| grant.hooks)
+    };
+    assert!(!hooks(&entry("one", ONE, "")));
+    assert!(hooks(&entry("one", ONE, "hooks = true")));
+    assert!(hooks(&(entry("one", ONE, "hooks = true") + &entry("two", TWO, "hooks = false"))), "one says so");
+    assert!(!hooks(&(entry("one", ONE, "hooks = true\nrevoked = true") + &entry("two", TWO, ""))));
 }
 
 #[test]

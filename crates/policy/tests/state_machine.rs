@@ -278,7 +278,7 @@ impl Conversation {
                 self.host.ceilings.push(Ceiling::new(rules, true));
             }
             Step::Fork(kinds) => {
-                let id = SkillId { source: Source::Project, command: CommandName::new("fork").expect("a name") };
+                let id = SkillId::new(Source::Project, CommandName::new("fork").expect("a name"));
                 let child = SkillState { id, revision: 0, kinds: kinds.clone() };
                 let child = child.caveats().into_iter().fold(before.clone(), Authority::with);
                 check_narrower(&allowed(&child), &before_allowed, "a fork");
@@ -351,7 +351,7 @@ fn no_conversation_does_more_than_the_host_allows_now() {
     let steps = Cell::new(0_u64);
     let outcome = runner.run(&conversation(), |(host, kinds, taken)| {
         let skills = kinds.into_iter().zip(["a", "bb", "ccc"]).map(|(kinds, name)| SkillState {
-            id: SkillId { source: Source::User, command: CommandName::new(name).expect("a name") },
+            id: SkillId::new(Source::User, CommandName::new(name).expect("a name")),
             revision: 0,
             kinds,
         });

@@ -97,7 +97,7 @@ impl Catalogue {
             needy |= skill.frontmatter.requires.as_ref().is_some_and(|requires| !requires.skills.is_empty());
             let mut entry = entry(skill, options);
             entry.nested = Some(depth);
-            entry.qualified_name = self.free_name(&format!("{dir}:{}", entry.skill.id.command));
+            entry.set_apart(self.free_name(&format!("{dir}:{}", entry.skill.id.command)));
             let holder = known.clone().find(|index| self.entries[*index].holds_name());
             let place = match holder {
                 Some(holder) if self.entries[holder].nested.is_none_or(|other| other >= depth) => {
@@ -244,7 +244,7 @@ fn qualify(entries: &mut [Entry]) {
             while !taken.insert(format!("{first}#{number}")) {
                 number += 1;
             }
-            entry.qualified_name = format!("{first}#{number}");
+            entry.set_apart(format!("{first}#{number}"));
         }
         given.insert(entry.qualified_name.clone());
     }

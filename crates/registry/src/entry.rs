@@ -39,6 +39,12 @@ impl Entry {
         if self.in_full { &self.qualified_name } else { self.skill.id.command.as_str() }
     }
 
+    /// Gives the skill a name of its own, by which it is known everywhere.
+    pub(crate) fn set_apart(&mut self, qualified_name: String) {
+        Arc::make_mut(&mut self.skill).id.apart = Some(qualified_name.as_str().into());
+        self.qualified_name = qualified_name;
+    }
+
     /// Whether the bare name leads to it.
     pub(crate) fn holds_name(&self) -> bool {
         self.state.competes() && !self.in_full && !matches!(self.state, State::Shadowed { .. })

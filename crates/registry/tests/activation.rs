@@ -10,7 +10,7 @@ use skillgate_registry::{Catalogue, CatalogueOptions, Lookup, PathActivation, Pa
 fn waiting(name: &str, paths: &[&str]) -> Skill {
     let paths = paths.iter().map(|path| Field::new((*path).to_owned(), Span::default())).collect();
     Skill {
-        id: SkillId { source: Source::User, command: CommandName::new(name).expect("a name") },
+        id: SkillId::new(Source::User, CommandName::new(name).expect("a name")),
         loaded_from: LoadedFrom::Skills,
         path: format!("/{name}/SKILL.md").into(),
         directory: None,

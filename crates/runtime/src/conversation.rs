@@ -2,7 +2,7 @@
 
 use crate::Session;
 use crate::cancel::CancelToken;
-use crate::fork::{PendingForks, SkillChain};
+use crate::fork::{ForkPlace, PendingForks, SkillChain};
 use crate::hook::{AgentScope, HookSet};
 use crate::invoked::{AgentId, InvokedSkills};
 use crate::save::Activation;
@@ -23,8 +23,8 @@ pub(crate) struct Conversation {
     /// What the hooks of a skill run under, by the agent that invoked it.
     pub(crate) grounds: BTreeMap<(AgentScope, SkillId), HookGround>,
     pub(crate) forks: PendingForks,
-    /// Agents that were forked, each with those above it and the skills whose forks it stands in.
-    pub(crate) forked: BTreeMap<AgentId, (AgentScope, SkillChain)>,
+    /// Agents that were forked and have not ended.
+    pub(crate) forked: BTreeMap<AgentId, Forked>,
     /// The tools of the host, once it registered some.
     pub(crate) tools: Option<ToolSearch<Value>>,
     pub(crate) activation: Activation,
@@ -36,6 +36,17 @@ pub(crate) struct Conversation {
     next: u64,
     /// How often each skill was taken back.
     revocations: BTreeMap<SkillId, u64>,
+}
+
+/// Where an agent stands that was forked.
+#[derive(Debug)]
+pub(crate) struct Forked {
+    /// Itself with the agents above it.
+    pub(crate) scope: AgentScope,
+    /// The skills whose forks it stands in.
+    pub(crate) chain: SkillChain,
+    /// Its place among those that may run at once.
+    pub(crate) _place: Arc<ForkPlace>,
 }
 
 /// What the hooks of one skill run under: the skill as it was when they were registered.
@@ -72,7 +83,7 @@ impl Conversation {
     /// The agent with those above it. One that the host began stands below the main one.
     pub(crate) fn scope_of(&self, agent: &AgentId) -> AgentScope {
         match self.forked.get(agent) {
-            Some((scope, _)) => scope.clone(),
+            Some(forked) => forked.scope.clone(),
             None if agent.is_main() => AgentScope::main(),
             None => AgentScope::main().child(agent.as_str()),
         }
@@ -80,7 +91,7 @@ impl Conversation {
 
     /// The skills whose forks the agent stands in.
     pub(crate) fn chain_of(&self, agent: &AgentId) -> SkillChain {
-        self.forked.get(agent).map(|(_, chain)| chain.clone()).unwrap_or_default()
+        self.forked.get(agent).map(|forked| forked.chain.clone()).unwrap_or_default()
     }
 
     /// The skills that something runs for.

@@ -1,8 +1,8 @@
-use crate::fork::{AgentError, RecursionError};
+use crate::fork::{AgentError, RecursionError, TooManyForks};
 use crate::hook::HookRefusal;
 use skillgate_core::{LoadFailure, Right, Span};
 use skillgate_exec::{AuditError, ProgramError, RunError};
-use skillgate_loader::{BodyError, FilesError};
+use skillgate_loader::{BodyError, CallBodyError, FilesError};
 use skillgate_policy::{Effect, Place, Refusal, SkillRefusal};
 use skillgate_registry::Unmet;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub enum InvokeError {
         /// The plugin's directory.
         root: PathBuf,
     },
-    /// The skill is of a trusted project, and what it wants to do needs a right that was not granted for its content.
+    /// The skill is of a trusted project or plugin, and what it wants to do needs a right that was not granted for its content.
     #[error("`{name}` has no right to {right} ({})", if *.lapsed { "it was granted for another content" } else { "trust in a folder covers reading" })]
     RightMissing {
         /// The skill.
@@ -53,8 +53,8 @@ pub enum InvokeError {
         right: Right,
         /// Whether it was granted for a content that the skill had before.
         lapsed: bool,
-        /// The project.
-        project: PathBuf,
+        /// The folder of the project or plugin.
+        folder: PathBuf,
         /// What was refused.
         refusal: Box<Refusal>,
     },
@@ -127,6 +127,14 @@ pub enum InvokeError {
     /// The skill's fork would stand in itself, or too deep.
     #[error(transparent)]
     Recursion(#[from] RecursionError),
+    /// As many agents run as may.
+    #[error("`{name}` is not begun: {error}")]
+    TooManyForks {
+        /// The skill.
+        name: String,
+        /// Where they run.
+        error: TooManyForks,
+    },
     /// The skill's own agent gave no result.
     #[error("`{name}` gave no result: {error}")]
     Agent {
@@ -138,6 +146,14 @@ pub enum InvokeError {
     /// The skill's text is not what was decided on, or gone.
     #[error(transparent)]
     Body(#[from] BodyError),
+    /// The skill's text is made of the call's arguments, and it was not.
+    #[error("`{name}` has no text for this call: {error}")]
+    CallBody {
+        /// The skill.
+        name: String,
+        /// Why not.
+        error: CallBodyError,
+    },
     /// An injection cannot be run; nothing ran.
     #[error("an injection cannot be run: {error}")]
     Program {
@@ -225,8 +241,10 @@ impl InvokeError {
             InvokeError::ArgumentsTooLong { .. } => "arguments-too-long",
             InvokeError::NoAgents { .. } => "no-agents",
             InvokeError::Recursion(_) => "fork-recursion",
+            InvokeError::TooManyForks { .. } => "too-many-forks",
             InvokeError::Agent { error, .. } => error.code(),
             InvokeError::Body(_) => "body",
+            InvokeError::CallBody { error, .. } => error.code(),
             InvokeError::Program { .. } => "program",
             InvokeError::Failed(_) => "failed",
             InvokeError::Run { error, .. } => error.code(),

@@ -16,6 +16,7 @@ use skillgate_core::{Diagnostic, Guarded, Right, Skill, SkillId};
 use skillgate_exec::Run;
 use skillgate_policy::{Answers, Authority, Caveat, Gate, PathBase, Revocation};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The hooks of a skill that is about to be activated, and what they will run under.
@@ -100,8 +101,15 @@ impl Session {
             Err("skills of its source are text only".to_owned())
         } else if rights.lapsed.contains(Right::Hooks) {
             Err("the right `hooks` was granted for another content of the skill".to_owned())
+        } else if rights.signers.is_some() {
+            Err("no key that signed its pack has `hooks = true` in the policy".to_owned())
         } else {
-            Err("trust in a folder covers reading; the right `hooks` was not granted".to_owned())
+            let folder = self.folder_of(skill).unwrap_or(Path::new(".")).display();
+            let name = skill.id.called();
+            Err(format!(
+                "trust in a folder covers reading; the right `hooks` was not granted: `skillgate trust add {folder} --rights hooks \
+                 --skill {name}` does it, for what the skill is now"
+            ))
         };
         let caveats: Vec<Caveat> =
             plan.caveats.iter().cloned().chain(ceiling.caveats(&skill.id, plan.digest)).collect();
@@ -190,7 +198,7 @@ impl Session {
         let Some(ground) = ground else { return Err("its skill is not loaded any more".to_owned()) };
         let rights = self.held_rights(&ground.skill);
         if !self.ceiling(&ground.skill, &rights).permits(Right::Hooks) {
-            return Err("the right `hooks` was granted for another content of the skill".to_owned());
+            return Err("the right `hooks` does not hold for what the skill is now".to_owned());
         }
         let trail = self.trail(Some(&ground.skill), Some(hook.digest()), skillgate_policy::Invoker::Model);
         let scene = self.scene_of(&ground.skill, trail, &Answers::default()).map_err(|error| error.to_string())?;

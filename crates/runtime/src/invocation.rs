@@ -105,6 +105,8 @@ pub struct Invocation {
     pub messages: Vec<Message>,
     /// The authority it ran under.
     pub authority: AuthorityReport,
+    /// The kind of agent that the skill asks for, which is used where it runs in one of its own.
+    pub agent: Option<String>,
     /// The model the skill asks for.
     pub model: Option<String>,
     /// The effort the skill asks for.

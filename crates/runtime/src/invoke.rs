@@ -6,13 +6,13 @@ use crate::invocation::{AuthorityReport, InjectionReport, Invocation, Message, M
 use crate::invoked::AgentId;
 use crate::plan::{InjectionPlan, InvocationPlan};
 use crate::session::Session;
-use skillgate_core::{Code, Context, Diagnostic, Digest, Frontmatter, Guarded, Injection, Right, Skill, Span};
+use skillgate_core::{Code, Context, Diagnostic, Digest, Frontmatter, Guarded, Injection, Profile, Right, Skill, Span};
 use skillgate_exec::{
     Asker, Capture, Completion, Input, Mounts, Output, Overflow, Program, ProgramError, Run, RunError, Scene, Streams,
     Trail, cut, sanitise,
 };
 use skillgate_format::{InjectionMode, Template, TemplateOptions, Values, expand_variables, with_base_directory};
-use skillgate_loader::DecidedText;
+use skillgate_loader::{BodyCall, DecidedText};
 use skillgate_policy::file::OnFailure;
 use skillgate_policy::{
     Answers, Authority, Caveat, Gate, Invoker, Place, SkillCeiling, SkillDecision, SkillRefusal, SkillRequest,
@@ -246,7 +246,16 @@ impl Session {
             outputs.push(output);
             reports.push(report);
         }
-        let body = plan.filled.assemble(&outputs);
+        let body = match self.roots_of(skill, |roots| roots.call_body(skill).cloned()) {
+            None => plan.filled.assemble(&outputs),
+            Some(call) => {
+                let is_cancelled = || plan.cancel.is_cancelled();
+                let call = call.make(&BodyCall { arguments: plan.arguments.as_deref(), is_cancelled: &is_cancelled });
+                let text = call.map_err(|error| InvokeError::CallBody { name: skill.id.command.to_string(), error })?;
+                diagnostics.extend(stays_text(&text, self.runtime.profile));
+                text
+            }
+        };
         let content = match &skill.directory {
             Some(directory) => with_base_directory(&text(directory), &body),
             None => body,
@@ -263,6 +272,7 @@ impl Session {
                 tool_use_id: None,
             }],
             authority: AuthorityReport::of(plan.gate.authority()),
+            agent: header.agent.as_ref().map(|agent| agent.value.clone()),
             model: header.model.as_ref().map(|model| model.value.0.clone()),
             effort: header.effort.as_ref().map(|effort| effort.value.clone()),
             injections: reports,
@@ -430,6 +440,16 @@ impl Session {
             None => Err(InvokeError::Unknown { name: name(), nearest: Vec::new() }),
         }
     }
+}
+
+/// Says that commands in a text that was made for a call do not run.
+fn stays_text(text: &str, profile: Profile) -> Option<Diagnostic> {
+    let template = Template::parse(text, &TemplateOptions { profile, arguments: Vec::new() });
+    let count = template.injections().len();
+    let commands = if count == 1 { "a command".to_owned() } else { format!("{count} commands") };
+    let message =
+        format!("{commands} in its text did not run: the text comes from elsewhere and is delivered as it stands");
+    (count > 0).then(|| Diagnostic::new(Code::ShellDisabled, message))
 }
 
 /// The header with the variables in its tool patterns filled in.

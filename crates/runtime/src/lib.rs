@@ -72,8 +72,8 @@ pub use discover::{DiscoverSkills, DiscoveredSkill, DiscoveredSkills, RankedSkil
 pub use error::{FailedCommand, InvokeError};
 pub use fork::{
     AgentError, AgentOutput, AgentRunner, COMPLETED, DeliveryError, ForkMode, ForkProgress, ForkRequest, MAX_CHAIN,
-    MAX_RESULT_CHARS, PendingForks, ProcessRunner, ProcessRunnerError, RecursionError, SkillChain, WaitReason,
-    check_kind, fork_mode, result_text,
+    MAX_FORKS, MAX_RESULT_CHARS, MAX_RUNTIME_FORKS, PendingForks, ProcessRunner, ProcessRunnerError, RecursionError,
+    SkillChain, TooManyForks, WaitReason, check_kind, fork_mode, result_text,
 };
 pub use invocation::{AuthorityReport, CaveatReport, InjectionReport, Invocation, Message, MessageKind, Role};
 pub use invoke::InvokeRequest;
@@ -92,7 +92,9 @@ pub use save::{
 };
 pub use scope::{ActiveSkill, ActiveSkills, TurnScopes};
 pub use session::{Session, SessionOptions};
-pub use skillgate_loader::{HeldSkill, SkillSource};
+pub use skillgate_loader::{
+    BodyCall, CallBody, CallBodyError, HeldExtras, HeldMark, HeldSkill, LazyBody, SkillRoots, SkillSource,
+};
 pub use telemetry::Telemetry;
 pub use tool::{
     CommandPermissions, ForkEnd, FoundTool, FoundTools, HostCommand, HostCommandKind, MAX_ARGUMENT_CHARS,

@@ -144,9 +144,9 @@ impl Session {
         conversation.scopes.clear(preserve);
         conversation.hooks.clear(&scopes);
         conversation.grounds.retain(|(scope, _), _| scopes.contains(scope));
-        let stopped = conversation.forks.clear(preserve);
-        for fork in &stopped {
-            conversation.end_agent(&fork.agent);
+        // What they had is forgotten already. Those below them that are preserved keep theirs, so none of them ends as a whole.
+        for fork in conversation.forks.clear(preserve) {
+            conversation.forked.remove(&fork.agent);
         }
     }
 
@@ -215,6 +215,9 @@ impl Session {
     /// Takes the place of this conversation by one that was saved, as far as it may come back under the host as it is now. The
     /// hooks of its skills wait for their events again; a skill whose hooks cannot is not loaded.
     pub fn restore(&self, save: &Save) -> RestoreReport {
+        // First what was found while it went on, so that its skills are there.
+        self.conversation().activation = save.activation();
+        self.reactivate();
         let (saved, mut report) = save.restore(&|skill| self.standing(skill));
         let invoked: Vec<(AgentId, SkillId)> = saved
             .invoked
@@ -231,9 +234,11 @@ impl Session {
             conversation.hooks.clear(&[]);
             conversation.hooks.set_spent(&saved.spent_hooks);
             conversation.grounds.clear();
+            conversation
+                .forks
+                .leave_out(saved.invoked.agents().into_iter().chain(saved.scopes.agents().map(|it| it.0)));
             conversation.invoked = saved.invoked;
             conversation.scopes = saved.scopes;
-            conversation.activation = saved.activation;
             conversation.usage = saved.usage;
             conversation.carried = saved.carried;
         }
@@ -249,7 +254,6 @@ impl Session {
             let reason = UnloadReason::Refused { because };
             let _mark = self.conversation().invoked.unload(&agent, &skill, reason);
         }
-        self.reactivate();
         report
     }
 

@@ -1,17 +1,22 @@
 //! Installed packs and the skills that a program embeds, as sources of skills.
 
-use skillgate_bundle::{LazyExtraction, Pack, PackStore, StoreError, bundled_tree};
+use skillgate_bundle::{LazyExtraction, LockedPack, Pack, PackStore, StoreError, bundled_tree};
 use skillgate_core::{Code, Diagnostic, Digest, LoadFailure, RelPath, Source};
-use skillgate_loader::{BundledSkill, BundledSkills, FilesError, HeldExtras, HeldSkill, SkillFiles, SkillSource};
+use skillgate_loader::{
+    BundledSkill, BundledSkills, Discovered, DiscoveryError, FilesError, HeldExtras, HeldMark, HeldSkill, Locations,
+    SkillFiles, SkillSource,
+};
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The packs of a store as a source. Each is checked whole whenever skills are loaded; one that does not hold gives no skill, and
 /// each skill it had is listed as broken with the reason.
 #[derive(Debug)]
 pub struct InstalledPacks {
-    store: Arc<PackStore>,
+    directory: PathBuf,
+    /// Opened when it is there.
+    store: OnceLock<Arc<PackStore>>,
     /// What the last load found.
     held: Mutex<Held>,
 }
@@ -26,7 +31,27 @@ impl InstalledPacks {
     /// The packs of this store.
     #[must_use]
     pub fn new(store: Arc<PackStore>) -> Self {
-        Self { store, held: Mutex::default() }
+        Self { directory: store.path().to_path_buf(), store: OnceLock::from(store), held: Mutex::default() }
+    }
+
+    /// The packs of the store in this directory. It need not be there, and is not made: a pack that is installed later is found by
+    /// the load that comes then.
+    #[must_use]
+    pub fn inside(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), store: OnceLock::new(), held: Mutex::default() }
+    }
+
+    /// The store, when there is one.
+    fn store(&self) -> Result<Option<Arc<PackStore>>, StoreError> {
+        if let Some(store) = self.store.get() {
+            return Ok(Some(Arc::clone(store)));
+        }
+        let opened = PackStore::existing_ambient(&self.directory)?;
+        Ok(opened.map(|opened| Arc::clone(self.store.get_or_init(|| Arc::new(opened)))))
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.directory.join(LOCK)
     }
 
     fn read(&self) -> Held {
@@ -36,41 +61,54 @@ impl InstalledPacks {
             let diagnostic = error.help().into_iter().fold(diagnostic, Diagnostic::help);
             LoadFailure { source: Source::Pack, name: name.to_owned(), path, diagnostic }
         };
-        let installed = match self.store.installed() {
-            Ok(installed) => installed,
+        let read = self.store().and_then(|store| {
+            let Some(store) = store else { return Ok(None) };
+            store.installed().map(|installed| Some((store, installed)))
+        });
+        let (store, installed) = match read {
+            Ok(Some(read)) => read,
+            Ok(None) => return held,
             Err(error) => {
-                held.failures.push(broken("skills.lock", self.store.path().join("skills.lock"), &error));
+                held.failures.push(broken(LOCK, self.lock_path(), &error));
                 return held;
             }
         };
         for installed in installed.into_iter().filter(|installed| installed.locked.enabled) {
             let locked = &installed.locked;
-            let path = self.store.object_path(locked.digest);
+            let path = store.object_path(locked.digest);
             match installed.pack {
-                Ok(pack) => self.take(&Arc::new(pack), &locked.name, &mut held),
+                Ok(pack) => held.take(&store, &Arc::new(pack), &locked.name),
                 Err(error) => {
-                    let own = [locked.name.clone()];
-                    let names = if locked.skills.is_empty() { &own[..] } else { &locked.skills };
-                    held.failures.extend(names.iter().map(|name| broken(name, path.clone(), &error)));
+                    held.failures.extend(names_of(locked).iter().map(|name| broken(name, path.clone(), &error)));
                 }
             }
         }
         held
     }
+}
 
-    fn take(&self, pack: &Arc<Pack>, name: &str, held: &mut Held) {
+/// The lock file, as it is called in findings.
+const LOCK: &str = "skills.lock";
+
+/// What its skills are called; a lock file of an older version did not say.
+fn names_of(locked: &LockedPack) -> &[String] {
+    if locked.skills.is_empty() { std::slice::from_ref(&locked.name) } else { &locked.skills }
+}
+
+impl Held {
+    fn take(&mut self, store: &Arc<PackStore>, pack: &Arc<Pack>, name: &str) {
         let signers: Vec<[u8; 32]> = pack.signatures().iter().map(|signature| signature.key.to_bytes()).collect();
         for skill in &pack.manifest().skills {
             let origin = format!("pack:{name}/{}", skill.path);
             // What is not UTF-8 is read as it would be from a file.
             let text = String::from_utf8_lossy(pack.file(&skill.path).unwrap_or_default()).into_owned();
             let files = PackFiles {
-                store: Arc::clone(&self.store),
+                store: Arc::clone(store),
                 pack: Arc::clone(pack),
                 directory: Pack::directory_of(skill).to_owned(),
             };
-            let extras = HeldExtras { files: Some(Arc::new(files)), signers: signers.clone(), body: None };
-            held.skills.push((HeldSkill { name: skill.name.clone(), text: text.into(), origin }, extras));
+            let extras = HeldExtras { files: Some(Arc::new(files)), signers: signers.clone(), ..HeldExtras::default() };
+            self.skills.push((HeldSkill { name: skill.name.clone(), text: text.into(), origin }, extras));
         }
     }
 }
@@ -78,6 +116,33 @@ impl InstalledPacks {
 impl SkillSource for InstalledPacks {
     fn source(&self) -> Source {
         Source::Pack
+    }
+
+    /// No directory; what is installed and switched on, the lock file decides.
+    fn roots_ambient(&self, _: &Locations, found: &mut Discovered) -> Result<(), DiscoveryError> {
+        found.deciding.push(self.lock_path());
+        Ok(())
+    }
+
+    /// What the lock file says, which is replaced whole: it is read anew, whatever became of the store.
+    fn marks(&self) -> Vec<HeldMark> {
+        let store = PackStore::existing_ambient(&self.directory);
+        let lock = store.and_then(|store| store.map(|store| store.lock_file()).transpose());
+        let lock = match lock {
+            Ok(lock) => lock.unwrap_or_default(),
+            Err(error) => {
+                let origin = self.lock_path().display().to_string();
+                let digest = Digest::of(error.to_string().as_bytes());
+                return vec![HeldMark { name: LOCK.to_owned(), origin, digest }];
+            }
+        };
+        let mark = |pack: &LockedPack, name: &String| {
+            let keys: String = pack.keys.iter().map(ToString::to_string).collect();
+            let digest = Digest::of_parts([pack.digest.as_bytes().as_slice(), keys.as_bytes()]);
+            HeldMark { name: name.clone(), origin: format!("pack:{}/{name}", pack.name), digest }
+        };
+        let enabled = lock.packs.iter().filter(|pack| pack.enabled);
+        enabled.flat_map(|pack| names_of(pack).iter().map(move |name| mark(pack, name))).collect()
     }
 
     fn texts(&self) -> Vec<HeldSkill> {

@@ -1,12 +1,12 @@
 use crate::clock::Clock;
 use crate::deciding::Deciding;
 use crate::error::InvokeError;
-use crate::fork::AgentRunner;
+use crate::fork::{AgentRunner, ForkCount};
 use crate::session::{Session, SessionOptions};
 use crate::skills::SkillView;
 use crate::telemetry::Telemetry;
 use crate::tool::HostCommand;
-use crate::trust::ProjectTrust;
+use crate::trust::{ProjectTrust, TrustedPlugins};
 use crate::usage::UsageCounts;
 use skillgate_core::{Limits, Profile, Skill};
 use skillgate_exec::{AuditSink, Executor, HookLoader, NoAudit};
@@ -17,6 +17,7 @@ use skillgate_loader::{
 use skillgate_policy::file::{Layers, Policy};
 use skillgate_policy::{Host, Rule};
 use skillgate_registry::{Catalogue, NamePattern};
+use skillgate_state::TrustRecord;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -47,7 +48,7 @@ pub struct RuntimeBuilder {
     agents: Option<Arc<dyn AgentRunner>>,
     clock: Clock,
     telemetry: Telemetry,
-    trusted_plugins: BTreeSet<PathBuf>,
+    plugins: TrustedPlugins,
     sources: Vec<Arc<dyn SkillSource>>,
     headers: Option<HeaderIndex>,
     usage: Option<UsageCounts>,
@@ -137,7 +138,16 @@ impl RuntimeBuilder {
     /// skills of any other plugin are listed and cannot be invoked.
     #[must_use]
     pub fn trust_plugin(mut self, root: impl Into<PathBuf>) -> Self {
-        self.trusted_plugins.insert(root.into());
+        self.plugins.entry(root.into()).or_default();
+        self
+    }
+
+    /// Trusts the plugin in this directory as this record says, which has to cover it
+    /// ([`TrustStore::covering`](skillgate_state::TrustStore::covering)): as [`RuntimeBuilder::trust_plugin`] does, and further rights,
+    /// its hooks among them, for skills whose content is still the one they were granted for.
+    #[must_use]
+    pub fn trust_plugin_as(mut self, root: impl Into<PathBuf>, record: TrustRecord) -> Self {
+        self.plugins.insert(root.into(), Some(record));
         self
     }
 
@@ -225,7 +235,7 @@ impl RuntimeBuilder {
             profile: self.profile,
             disabled: self.policy.disable.iter().map(|pattern| NamePattern::new(&pattern.value)).collect(),
             trusted_project: self.trust.is_given(),
-            trusted_plugins: self.trusted_plugins.clone(),
+            trusted_plugins: self.plugins.keys().cloned().collect(),
             executor: Arc::clone(&self.executor),
             tools: self.tools,
             root_order,
@@ -265,7 +275,7 @@ impl RuntimeBuilder {
             limits: self.limits,
             profile: self.profile,
             trust: self.trust,
-            trusted_plugins: self.trusted_plugins,
+            plugins: self.plugins,
             deciding,
             policy: self.policy,
             project: discovered.project,
@@ -275,6 +285,7 @@ impl RuntimeBuilder {
             host_commands: self.host_commands,
             hook_loader: self.hook_loader,
             agents: self.agents,
+            forks_running: ForkCount::default(),
             clock: self.clock,
             telemetry: self.telemetry,
             skills: RwLock::new(Arc::new(SkillView::new(catalogue))),
@@ -296,7 +307,7 @@ pub struct Runtime {
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
     pub(crate) trust: ProjectTrust,
-    pub(crate) trusted_plugins: BTreeSet<PathBuf>,
+    pub(crate) plugins: TrustedPlugins,
     pub(crate) deciding: Deciding,
     pub(crate) policy: Policy,
     pub(crate) project: Option<Project>,
@@ -306,6 +317,8 @@ pub struct Runtime {
     pub(crate) host_commands: Vec<HostCommand>,
     pub(crate) hook_loader: Option<Arc<dyn HookLoader>>,
     pub(crate) agents: Option<Arc<dyn AgentRunner>>,
+    /// The agents of skills that run in all conversations.
+    pub(crate) forks_running: ForkCount,
     pub(crate) clock: Clock,
     pub(crate) telemetry: Telemetry,
     skills: RwLock<Arc<SkillView>>,
@@ -333,7 +346,7 @@ impl Runtime {
             agents: None,
             clock: Clock::default(),
             telemetry: Telemetry::default(),
-            trusted_plugins: BTreeSet::new(),
+            plugins: TrustedPlugins::new(),
             sources: Vec::new(),
             headers: None,
             usage: None,

@@ -233,7 +233,7 @@ mod tests {
     use skillgate_policy::{Action, CaveatKind, Decision, Effect, Place, PreApproval, Provider, Rule, ToolPattern};
 
     fn id(name: &str) -> SkillId {
-        SkillId { source: Source::User, command: CommandName::new(name).expect("a name") }
+        SkillId::new(Source::User, CommandName::new(name).expect("a name"))
     }
 
     fn host() -> Host {

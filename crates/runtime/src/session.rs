@@ -1,6 +1,7 @@
 use crate::answer::Answerer;
 use crate::consent::Consent;
 use crate::conversation::Conversation;
+use crate::fork::ForkCount;
 use crate::runtime::Runtime;
 use crate::skills::SkillView;
 use crate::tool::ForkEnd;
@@ -77,6 +78,8 @@ pub struct Session {
     pub(crate) consent: Arc<Consent>,
     pub(crate) on_fork_end: Option<OnForkEnd>,
     pub(crate) host_runs_forks: bool,
+    /// The agents of skills that run in this conversation.
+    pub(crate) forks_running: ForkCount,
     /// Itself, for what goes on when a call has returned.
     pub(crate) me: Weak<Session>,
     skills: RwLock<Arc<SkillView>>,
@@ -95,6 +98,7 @@ impl Session {
             consent,
             on_fork_end: options.on_fork_end,
             host_runs_forks: options.host_runs_forks,
+            forks_running: ForkCount::default(),
             me: me.clone(),
             state: Mutex::default(),
             touching: Mutex::default(),

@@ -128,7 +128,7 @@ impl Session {
         trail: &Trail,
         (skill, digest): (&SkillId, Digest),
     ) -> Result<Result<SkillDecision, SkillRefusal>, InvokeError> {
-        let (name, because) = (skill.command.to_string(), question.because.clone());
+        let (name, because) = (skill.called().to_owned(), question.because.clone());
         Ok(match self.consent.ask(question, trail)? {
             Answer::No => Err(SkillRefusal::Declined { name, because }),
             Answer::Once => Ok(SkillDecision::Agreed { because }),

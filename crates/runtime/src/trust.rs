@@ -4,9 +4,13 @@ use crate::error::InvokeError;
 use crate::session::Session;
 use skillgate_core::{Digest, Right, Rights, Skill, Source};
 use skillgate_policy::file::{Day, PublicKey};
-use skillgate_policy::{Authority, PathRules, RefusalReason, SkillCeiling, ToolPattern, Trust, skill_ceiling};
+use skillgate_policy::{Authority, PathRules, RefusalReason, SignerGrant, SkillCeiling, Trust, skill_ceiling};
 use skillgate_state::TrustRecord;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The directories of plugins that are trusted, each as its record says where it has one.
+pub(crate) type TrustedPlugins = BTreeMap<PathBuf, Option<TrustRecord>>;
 
 /// How far the host trusts the project of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -36,7 +40,7 @@ pub(crate) struct HeldRights {
     pub(crate) held: Rights,
     pub(crate) lapsed: Rights,
     /// What the policy grants the keys that signed the skill's pack; `None` when none of them counts today.
-    pub(crate) signers: Option<Vec<ToolPattern>>,
+    pub(crate) signers: Option<SignerGrant>,
 }
 
 impl Session {
@@ -45,11 +49,8 @@ impl Session {
         if skill.id.source == Source::Pack {
             return HeldRights { signers: self.granted_to_signers(skill), ..HeldRights::default() };
         }
-        let (ProjectTrust::Folder(record), Source::Project) = (&self.runtime.trust, skill.id.source) else {
-            return HeldRights::default();
-        };
-        let root = self.runtime.project.as_ref().map(|project| project.root.as_path());
-        let path = root.and_then(|root| path_below(root, &skill.path));
+        let Some((record, root)) = self.trusted_as(skill) else { return HeldRights::default() };
+        let path = path_below(root, &skill.path);
         let Some(path) = path.filter(|path| record.skill(path).is_some_and(|skill| !skill.rights.is_empty())) else {
             return HeldRights::default();
         };
@@ -62,7 +63,27 @@ impl Session {
         HeldRights { held, lapsed, signers: None }
     }
 
-    fn granted_to_signers(&self, skill: &Skill) -> Option<Vec<ToolPattern>> {
+    /// The record of the folder that the skill's trust is of, and where that folder is.
+    fn trusted_as<'a>(&'a self, skill: &'a Skill) -> Option<(&'a TrustRecord, &'a Path)> {
+        let folder = self.folder_of(skill)?;
+        let record = match (skill.id.source, &self.runtime.trust) {
+            (Source::Plugin, _) => self.runtime.plugins.get(folder)?.as_ref()?,
+            (_, ProjectTrust::Folder(record)) => record,
+            (_, ProjectTrust::Unknown | ProjectTrust::Session) => return None,
+        };
+        Some((record, folder))
+    }
+
+    /// The folder that has to be trusted for the skill: that of its plugin or of the project.
+    pub(crate) fn folder_of<'a>(&'a self, skill: &'a Skill) -> Option<&'a Path> {
+        match skill.id.source {
+            Source::Project => Some(self.runtime.project.as_ref()?.root.as_path()),
+            Source::Plugin => Some(skill.plugin.as_ref()?.root.as_path()),
+            _ => None,
+        }
+    }
+
+    fn granted_to_signers(&self, skill: &Skill) -> Option<SignerGrant> {
         let keys = self.runtime.roots.signers(skill).iter().map(|key| PublicKey::of_bytes(*key));
         let today = Day::of_unix_seconds(self.runtime.clock.now_ms() / 1_000);
         self.runtime.policy.granted_to_signers(&keys.collect::<Vec<_>>(), today)
@@ -80,7 +101,7 @@ impl Session {
         let writing = (!caveats.is_empty() && !ceiling.permits(Right::Write)).then(|| authority.path_rules());
         let bound = Bound {
             skill: skill.id.command.to_string(),
-            project: self.runtime.project.as_ref().map(|project| project.root.clone()).unwrap_or_default(),
+            folder: self.folder_of(skill).map(Path::to_path_buf).unwrap_or_default(),
             writing,
             lapsed: rights.lapsed.clone(),
         };
@@ -88,7 +109,7 @@ impl Session {
     }
 
     fn trusts_plugin_of(&self, skill: &Skill) -> bool {
-        skill.plugin.as_ref().is_some_and(|plugin| self.runtime.trusted_plugins.contains(&plugin.root))
+        skill.plugin.as_ref().is_some_and(|plugin| self.runtime.plugins.contains_key(&plugin.root))
     }
 
     /// The most the skill may do. A skill of an untrusted project can be planned, so that a person sees what it would do.
@@ -100,11 +121,11 @@ impl Session {
         };
         match skill.id.source {
             Source::Project => skill_ceiling(Source::Project, trust),
-            // Trust in a plugin's directory covers what trust in a project's does, without further rights.
+            // Trust in a plugin's directory covers what trust in a project's does.
             Source::Plugin if self.trusts_plugin_of(skill) => {
                 skill_ceiling(Source::Plugin, Trust::Folder(&rights.held))
             }
-            Source::Pack => skill_ceiling(Source::Pack, rights.signers.as_deref().map_or(Trust::Unknown, Trust::Key)),
+            Source::Pack => skill_ceiling(Source::Pack, rights.signers.as_ref().map_or(Trust::Unknown, Trust::Key)),
             other => skill_ceiling(other, Trust::Unknown),
         }
     }
@@ -121,7 +142,7 @@ fn path_below(root: &Path, path: &Path) -> Option<String> {
 #[derive(Debug, Default)]
 pub(crate) struct Bound {
     pub(crate) skill: String,
-    pub(crate) project: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Where the host and the skill's own list would let it write, when the ceiling does not.
     pub(crate) writing: Option<PathRules>,
     pub(crate) lapsed: Rights,
@@ -137,7 +158,7 @@ impl Bound {
                     name: self.skill.clone(),
                     right: Right::Write,
                     lapsed: self.lapsed.contains(Right::Write),
-                    project: self.project.clone(),
+                    folder: self.folder.clone(),
                     refusal: refusal.clone(),
                 }
             }

@@ -127,6 +127,12 @@ impl Running {
         self.0.input()
     }
 
+    /// The end of the pipe that the program writes this stream to, once: for a host that reads it itself. [`Running::next`] gives
+    /// nothing of it any more.
+    pub fn output(&mut self, stream: Stream) -> Option<File> {
+        self.0.output(stream)
+    }
+
     /// The private file system of the run, which the helper gave away; with what the program wrote, once it is over.
     pub fn scratch(&mut self) -> Option<File> {
         self.0.scratch()

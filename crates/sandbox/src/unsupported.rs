@@ -26,6 +26,10 @@ impl Started {
         match *self {}
     }
 
+    pub(crate) fn output(&mut self, _: Stream) -> Option<File> {
+        match *self {}
+    }
+
     pub(crate) fn scratch(&mut self) -> Option<File> {
         match *self {}
     }

@@ -6,6 +6,7 @@
 
 mod archive_to_files;
 mod bytes_to_document;
+mod bytes_to_hook_reply;
 mod document_round_trip;
 mod policy_file;
 mod program_to_tree;
@@ -15,6 +16,7 @@ mod tree_to_evaluation;
 
 pub use archive_to_files::archive_to_files;
 pub use bytes_to_document::bytes_to_document;
+pub use bytes_to_hook_reply::bytes_to_hook_reply;
 pub use document_round_trip::document_round_trip;
 pub use policy_file::policy_file;
 pub use program_to_tree::program_to_tree;
@@ -35,6 +37,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "archive_to_files", run: archive_to_files },
     Target { name: "bytes_to_document", run: bytes_to_document },
+    Target { name: "bytes_to_hook_reply", run: bytes_to_hook_reply },
     Target { name: "document_round_trip", run: document_round_trip },
     Target { name: "policy_file", run: policy_file },
     Target { name: "program_to_tree", run: program_to_tree },

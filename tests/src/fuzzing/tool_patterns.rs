@@ -139,7 +139,7 @@ fn more_patterns_narrow(one: &ToolPattern, other: &ToolPattern, vector: &[&str])
     let before = level(&authority, vector);
     assert!(level(&granting([one, other]), vector) >= before, "{one} and {other} on {vector:?}");
     let Ok(command) = CommandName::new("a") else { return };
-    let skill = SkillId { source: Source::Project, command };
+    let skill = SkillId::new(Source::Project, command);
     let only = CaveatKind::Only { patterns: vec![other.clone()], unreadable: Vec::new() };
     for kind in [only, CaveatKind::Without(vec![other.clone()])] {
         let caveat = Caveat { skill: skill.clone(), digest: Digest::of(b"a"), kind };

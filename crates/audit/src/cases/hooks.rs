@@ -2,10 +2,14 @@
 
 use crate::case::{Act, Case, Group, Target};
 use crate::guest;
-use crate::memory::{growth, mebibytes};
+use crate::memory::{SLACK, growth, mebibytes};
+use crate::skills::{begin, called};
 use crate::trial::{Trial, Trouble, milliseconds};
+use serde_json::json;
 use skillgate_core::Limits;
 use skillgate_exec::{HookCall, HookHandler, HookLoadError, HookReply, Run, RunError};
+use skillgate_policy::Effect;
+use skillgate_runtime::ToolCall;
 use skillgate_runtime::hook::{HookAnswer, HookEvent, HookVerdict, Power};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +34,19 @@ pub(super) const CASES: &[Case] = &[
         sources: &["class: output without a bound"],
         limit: Duration::from_secs(30),
         act: Act::Here(flood),
+    },
+    Case {
+        id: 11,
+        title: "a hook that writes a log",
+        group: Group::Guests,
+        targets: &[Target::Wasm, Target::Library],
+        attempt: "wasm: handlers that import a log and the standard error, and one that answers with 512 KiB of text; library: a \
+                  command hook that writes without an end, and one that writes 64 MiB and blocks",
+        control: "a handler answers with the event, and a command hook blocks with a line that is told",
+        denial: "no log is there to be imported; of a text 10,000 characters are kept, which is said; the host takes a few MiB",
+        sources: &["class: a log without a bound"],
+        limit: Duration::from_secs(60),
+        act: Act::Here(log),
     },
     Case {
         id: 12,
@@ -131,6 +148,73 @@ fn flood(trial: &mut Trial<'_>) -> Result<(), Trouble> {
     trial.denied("64 MiB as an answer", "fault", shown(&reply?));
     // An engine of its own is part of it.
     trial.denied_when("memory of the host", "at most 32 MiB more", grown < 32 << 20, mebibytes(grown));
+    Ok(())
+}
+
+fn log(trial: &mut Trial<'_>) -> Result<(), Trouble> {
+    if trial.subject.target() == Target::Library {
+        return command_log(trial);
+    }
+    let limits = trial.ground.limits.clone();
+    let echoed = call(trial, guest::HOOK_ECHO, limits.clone())?;
+    trial.control("the event", &format!("a text of {} bytes", EVENT.len()), shown(&echoed));
+    refused(trial, "a log", guest::HOOK_IMPORTS_LOGGING, &["wasi:logging/logging@0.1.0"])?;
+    refused(trial, "the standard error", guest::HOOK_IMPORTS_STDERR, &["wasi:cli/stderr@0.2.0"])?;
+    let reply = call(trial, guest::HOOK_TALKS, limits)?;
+    trial.control("a text that the handler gives", "a text of 524288 bytes", shown(&reply));
+    let answer = match reply {
+        Ok(reply) => HookAnswer::of_reply(HookEvent::PreToolUse, Power::Gate, reply),
+        Err(error) => HookAnswer::failed(Power::Gate, error.to_string()),
+    };
+    let kept: usize = answer.context.iter().map(|text| text.chars().count()).sum();
+    trial.denied_when("characters of it that are kept", KEPT, kept <= MOST_KEPT, kept);
+    let said = answer.diagnostics.iter().any(|found| found.code.to_string() == "hook-text-cut");
+    trial.denied_when("that is said", "hook-text-cut", said, said);
+    Ok(())
+}
+
+/// What a denied check of a text says.
+const KEPT: &str = "10,000 at most, and a mark";
+/// Characters of a text of a hook, with the mark of what was cut and whose it is.
+const MOST_KEPT: usize = 10_200;
+
+fn command_log(trial: &mut Trial<'_>) -> Result<(), Trouble> {
+    let line = "x".repeat(1_000);
+    let gate = |program: &str| {
+        format!("hooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: {program:?}\n")
+    };
+    let many = format!("i=0; while [ $i -lt 64000 ]; do echo {line} >&2; i=$((i+1)); done; exit 2");
+    for (skill, program) in [
+        ("brief", "echo not this >&2; exit 2".to_owned()),
+        ("long", many),
+        ("endless", format!("while :; do echo {line} >&2; done")),
+    ] {
+        trial.write_skill(skill, &gate(&program), "Guard.")?;
+    }
+    let turns = trial.ground.limits.loop_turns.min(100_000);
+    let limits = trial.ground.limits.clone().lowered_by("loop_turns", turns);
+    let limits = limits.map_err(|error| Trouble::Broken(error.to_string()))?;
+    let rules = [(Effect::Allow, "Bash(args:*)"), (Effect::Allow, "Skill")];
+    let used = ToolCall::new("Bash", json!({"command": "args x"}));
+    for (skill, expected) in [("brief", "not this"), ("long", "bytes cut"), ("endless", "failed")] {
+        let skills = trial.skills();
+        let session = begin(skills.runtime(&rules)?.limits(limits.clone()))?;
+        let result = called(&session, skill);
+        trial.control(format!("the skill `{skill}` is called"), "called", result);
+        let (decision, grown) = growth(|| session.before_tool(&used));
+        let decision = decision.map_err(|error| Trouble::Broken(error.to_string()))?;
+        let what = format!("what the hook of `{skill}` guards");
+        let chars = decision.because.chars().count();
+        if skill == "brief" {
+            let holds = decision.effect == Effect::Deny && decision.because.contains(expected);
+            trial.control_when(what, "denied with its line", holds, decision.because);
+            continue;
+        }
+        let said = decision.effect == Effect::Deny && decision.because.contains(expected);
+        trial.denied_when(what, &format!("denied, with `{expected}`"), said, decision.effect);
+        trial.denied_when(format!("characters that are kept of `{skill}`"), KEPT, chars <= MOST_KEPT, chars);
+        trial.denied_when(format!("memory of the host for `{skill}`"), "a few MiB", grown < SLACK, mebibytes(grown));
+    }
     Ok(())
 }
 

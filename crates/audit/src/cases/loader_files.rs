@@ -8,7 +8,8 @@ use crate::trial::{Trial, Trouble};
 use skillgate_bundle::{ImportError, ImportOptions, Imported, import_ambient, import_bytes};
 use skillgate_core::{Severity, Source};
 use skillgate_format::{Document, ReadOptions, Template, TemplateOptions, Values, scan};
-use skillgate_loader::{LoadOptions, RootKind, SkillRoot, SkillRoots};
+use skillgate_loader::{BundledSkills, LoadOptions, RootKind, SkillRoot, SkillRoots};
+use skillgate_registry::{Catalogue, CatalogueOptions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
@@ -17,6 +18,9 @@ const SKILL: &str = "---\ndescription: Greets.\n---\nSay hello.\n";
 
 /// What reading a hostile archive may take beside the archive itself.
 const ARCHIVE_MEMORY: u64 = 64 << 20;
+
+/// What refusing to read what is no skill's file may take.
+const FILE_MEMORY: u64 = 32 << 20;
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -48,7 +52,7 @@ pub(super) const CASES: &[Case] = &[
         title: "what is no file",
         group: Group::Loader,
         targets: &[Target::Library],
-        attempt: "a pipe, a socket, a directory, a link to a device, and two MiB in the place of a SKILL.md",
+        attempt: "a pipe, a socket, a directory, a link to a device, and a GiB in the place of a SKILL.md",
         control: "a file in the same place is loaded",
         denial: "refused without waiting, and no other skill is hidden",
         sources: &["class: files that are none"],
@@ -60,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
         title: "text that is not seen",
         group: Group::Loader,
         targets: &[Target::Library],
-        attempt: "direction overrides, invisible letters, tag characters, variation selectors, comments",
+        attempt: "direction overrides, invisible letters, tag characters, variation selectors, comments, names in letters of another alphabet",
         control: "the same text without them has no such finding",
         denial: "each is reported at its place",
         sources: &["CVE-2021-42574", "class: ASCII smuggling"],
@@ -233,7 +237,7 @@ fn no_files(trial: &mut Trial<'_>) -> Result<(), Trouble> {
     let _listening = UnixListener::bind(own("socket"))?;
     std::fs::create_dir(own("directory"))?;
     std::os::unix::fs::symlink("/dev/zero", own("device"))?;
-    field.write("project/skills/large/SKILL.md", vec![b'x'; 2 << 20])?;
+    std::fs::File::create(own("large"))?.set_len(1 << 30)?;
     let loaded =
         SkillRoots::open_ambient([SkillRoot::new(Source::User, RootKind::Skills, &root)]).load(&LoadOptions::default());
     let names: Vec<&str> = loaded.skills.iter().map(|skill| skill.id.command.as_str()).collect();
@@ -242,13 +246,12 @@ fn no_files(trial: &mut Trial<'_>) -> Result<(), Trouble> {
         let failure = loaded.failures.iter().find(|failure| failure.name == name);
         let found = failure.map_or_else(|| "no word".to_owned(), |failure| failure.diagnostic.to_string());
         trial.denied_when(name, "a failure with its reason", failure.is_some(), found);
-        let imported = outcome(&import_ambient(&root.join(name), &ImportOptions::default()));
-        trial.denied_when(
-            format!("{name} as a pack"),
-            "refused",
-            imported.starts_with("refused") || name == "large",
-            imported,
-        );
+        for (what, path) in [("as a pack", root.join(name)), ("as the one skill of a pack", own(name))] {
+            let (imported, grown) = growth(|| outcome(&import_ambient(&path, &ImportOptions::default())));
+            trial.denied_when(format!("{name} {what}"), "refused", imported.starts_with("refused"), imported);
+            let most = format!("below {}", mebibytes(FILE_MEMORY));
+            trial.denied_when(format!("memory for {name} {what}"), &most, grown < FILE_MEMORY, mebibytes(grown));
+        }
     }
     let read = outcome(&import_ambient(&root.join("good"), &ImportOptions::default()));
     trial.control("a file as a pack", "taken", read);
@@ -290,7 +293,41 @@ fn unseen(trial: &mut Trial<'_>) -> Result<(), Trouble> {
         let found = findings(&SKILL.replace("Say hello.\n", &body));
         trial.denied_when(what, "a finding at its place", !found.is_empty(), format!("{found:?}"));
     }
+    let named = findings(&SKILL.replace("---\nd", "---\nname: p\u{430}ypal\nd"));
+    let told = named.iter().any(|found| found.starts_with("name-lookalike at "));
+    trial.denied_when(
+        "a name with one letter of another alphabet",
+        "a finding at its place",
+        told,
+        format!("{named:?}"),
+    );
+    twins(trial);
     Ok(())
+}
+
+/// Two skills whose names look the same, installed beside each other and in one pack.
+fn twins(trial: &mut Trial<'_>) {
+    let (plain, twin, other) = ("scope", "\u{455}\u{441}\u{43e}\u{440}\u{435}", "отчет");
+    let reported = |second: &str| {
+        let source = BundledSkills::default().with(plain, SKILL).with(second.to_owned(), SKILL);
+        let loaded = SkillRoots::open_ambient([]).with_texts_of(&source).load(&LoadOptions::default());
+        let catalogue = Catalogue::build(loaded.skills, loaded.failures, &CatalogueOptions::default());
+        let found: Vec<String> = catalogue.diagnostics().iter().map(ToString::to_string).collect();
+        (found.iter().any(|found| found.contains("U+0455")), format!("{found:?}"))
+    };
+    let (told, found) = reported(twin);
+    trial.denied_when("a skill whose name looks like another's", "reported, with the letter", told, found);
+    let (told, found) = reported(other);
+    trial.control_when("a skill with a name of its own", "not reported", !told && found == "[]", found);
+    let packed = |second: &str| {
+        let skill = |name: &str| Entry::file(&format!("{name}/SKILL.md"), SKILL);
+        outcome(&import(&tar(&[skill(plain), skill(second)])))
+    };
+    for (what, name) in [("the twin in one pack", twin), ("a word in two alphabets in a pack", "p\u{430}ypal")] {
+        let found = packed(name);
+        trial.denied_when(what, "refused", found.starts_with("refused"), found);
+    }
+    trial.control("a name of its own in one pack", "taken", packed(other));
 }
 
 fn not_again(trial: &mut Trial<'_>) -> Result<(), Trouble> {

@@ -5,6 +5,7 @@ mod degradation;
 mod guest_files;
 mod guest_modules;
 mod guests;
+mod history;
 mod hooks;
 mod host_environment;
 mod host_files;
@@ -13,7 +14,9 @@ mod host_processes;
 mod host_resources;
 mod library;
 mod loader_files;
+mod narrowing;
 mod quirks;
+mod trust;
 
 use crate::case::Case;
 
@@ -32,7 +35,10 @@ pub(crate) fn all() -> Vec<Case> {
         commands::CASES,
         quirks::CASES,
         library::CASES,
+        narrowing::CASES,
+        history::CASES,
         loader_files::CASES,
+        trust::CASES,
         degradation::CASES,
     ];
     groups.into_iter().flatten().copied().collect()

@@ -1,11 +1,12 @@
-//! Every step killed, every step failing, every step with something planted at it.
+//! What is taken to disk, and what is refused. `steps` kills, fails and attacks every single step.
 #![expect(
     clippy::disallowed_methods,
     reason = "fixtures, attacks and killed processes are made outside the code under test"
 )]
-#![expect(clippy::print_stdout, reason = "the tests list the steps that they went through")]
 
-use super::{Extraction, LOCK, is_ours_by_name, remove_leftovers_ambient};
+mod steps;
+
+use super::{Extraction, LOCK, remove_leftovers_ambient};
 use crate::{ExtractError, Resolver, Step};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -33,6 +34,9 @@ impl fmt::Debug for Interrupt {
     }
 }
 
+/// The environment variable with the directory in which a test works that starts itself again.
+const IN: &str = "SKILLGATE_TEST_EXTRACT_IN";
+
 const FILES: [(&str, &[u8]); 4] = [
     ("SKILL.md", b"---\ndescription: x\n---\nbody\n"),
     ("scripts/run.sh", b"echo hi\n"),
@@ -48,18 +52,6 @@ fn begin(
     let mut extraction = Extraction::begin(parent, Resolver::best(), &mut |step, path| act(step, path))?;
     extraction.interrupt = Some(Interrupt(Box::new(act)));
     Ok(extraction)
-}
-
-/// How often each step is reached by a whole run, in order.
-fn steps(parent: &Path) -> Vec<Step> {
-    let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
-    let log = std::sync::Arc::clone(&seen);
-    let extraction = begin(parent, move |step, _| {
-        log.lock().expect("a lock").push(step);
-        Ok(())
-    });
-    extraction.expect("begins").extract("skill", FILES).expect("extracts");
-    seen.lock().expect("a lock").clone()
 }
 
 fn entries(directory: &Path) -> BTreeSet<String> {
@@ -141,139 +133,6 @@ fn concurrent_first_uses_extract_once() {
 }
 
 #[test]
-fn steps_that_fail_leave_nothing_that_is_used() {
-    let tree = tempfile::tempdir().expect("a directory");
-    let steps = steps(tree.path());
-    assert_eq!(BTreeSet::from_iter(steps.iter().map(|step| step.as_str())).len(), Step::ALL.len());
-    for (failing, &step) in steps.iter().enumerate() {
-        let reached = std::sync::Arc::new(Mutex::new(0));
-        let fails = move |_: Step, _: &Path| {
-            let mut reached = reached.lock().expect("a lock");
-            *reached += 1;
-            if *reached == failing + 1 { Err(Errno::NOSPC) } else { Ok(()) }
-        };
-        println!("{failing}: {step} fails for want of space");
-        match begin(tree.path(), fails) {
-            Err(ExtractError::Io { step: failed, source, .. }) => {
-                assert_eq!((failed, source.kind()), (step, std::io::ErrorKind::StorageFull));
-            }
-            Err(error) => panic!("{error}"),
-            Ok(extraction) => {
-                let error = extraction.extract("skill", FILES).expect_err("a step fails");
-                assert!(matches!(&error, ExtractError::Io { step: failed, .. } if *failed == step), "{error}");
-                assert!(error.help().is_some_and(|help| help.contains("make room")));
-                assert_eq!(entries(extraction.path()), BTreeSet::from([LOCK.to_owned()]), "{step}");
-                // The same extraction works when the reason is gone.
-                extraction.extract("skill", FILES).expect("the second time");
-            }
-        }
-        assert!(entries(tree.path()).is_empty(), "{step} left something");
-    }
-}
-
-/// The environment variable that tells a test to be killed before a step.
-const KILL_AT: &str = "SKILLGATE_TEST_KILL_AT";
-const KILL_IN: &str = "SKILLGATE_TEST_KILL_IN";
-
-#[test]
-fn steps_at_which_the_process_is_killed() {
-    if let (Ok(at), Ok(parent)) = (std::env::var(KILL_AT), std::env::var(KILL_IN)) {
-        let at: usize = at.parse().expect("a number");
-        let reached = Mutex::new(0);
-        let killed = move |_: Step, _: &Path| {
-            let mut reached = reached.lock().expect("a lock");
-            *reached += 1;
-            if *reached == at + 1 {
-                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
-            }
-            Ok(())
-        };
-        let extraction = begin(Path::new(&parent), killed).expect("begins");
-        extraction.extract("skill", FILES).expect("extracts");
-        panic!("step {at} was never reached");
-    }
-    let tree = tempfile::tempdir().expect("a directory");
-    let steps = steps(tree.path());
-    let program = std::env::current_exe().expect("this program");
-    for (at, step) in steps.iter().enumerate() {
-        println!("{at}: killed before {step}");
-        let status = Command::new(&program)
-            .args(["--exact", "extract::tests::steps_at_which_the_process_is_killed"])
-            .env(KILL_AT, at.to_string())
-            .env(KILL_IN, tree.path())
-            .stdout(Stdio::null())
-            .status()
-            .expect("it starts");
-        assert!(!status.success());
-        // Whatever it left, a later run uses nothing of it, and removes what is provably a dead process's.
-        let extraction = Extraction::begin_ambient(tree.path()).expect("begins");
-        let skill = extraction.extract("skill", FILES).expect("extracts");
-        assert_eq!(fs::read(skill.join("scripts/run.sh")).expect("a file"), b"echo hi\n");
-        remove_leftovers_ambient(tree.path()).expect("it can be listed");
-        let left: Vec<String> =
-            entries(tree.path()).into_iter().filter(|name| !extraction.path().ends_with(name)).collect();
-        // Before it has a lock, a directory is empty and may be a living process's.
-        for name in left {
-            assert!(*step == Step::LockRoot && is_ours_by_name(&name), "{step} left {name}");
-            fs::remove_dir(tree.path().join(name)).expect("an empty directory");
-        }
-    }
-}
-
-#[test]
-fn steps_at_which_something_is_planted() {
-    let tree = tempfile::tempdir().expect("a directory");
-    let outside = tree.path().join("outside");
-    fs::create_dir(&outside).expect("a directory");
-    fs::write(outside.join("victim"), "untouched").expect("a file");
-    let parent = tree.path().join("parent");
-    fs::create_dir(&parent).expect("a directory");
-    let steps = steps(&parent);
-    type Plant = fn(&Path, &Path) -> std::io::Result<()>;
-    let plants: [(&str, Plant); 4] = [
-        ("a link to a directory", |outside, path| symlink(outside, path)),
-        ("a link to a file", |outside, path| symlink(outside.join("victim"), path)),
-        ("a dangling link", |outside, path| symlink(outside.join("new"), path)),
-        ("a file", |_, path| fs::write(path, "planted")),
-    ];
-    for (planting, step) in steps.iter().enumerate() {
-        // Before these there is a name that could be taken; the others work on what is open already.
-        if !matches!(step, Step::MakeRoot | Step::LockRoot | Step::MakeDirectory | Step::CreateFile | Step::Publish) {
-            continue;
-        }
-        for (what, plant) in plants {
-            println!("{planting}: {what} is planted before {step}");
-            let reached = Mutex::new(0);
-            let target = outside.clone();
-            let plants = move |_: Step, path: &Path| {
-                let mut reached = reached.lock().expect("a lock");
-                *reached += 1;
-                if *reached == planting + 1 {
-                    plant(&target, path).expect("it can be planted");
-                }
-                Ok(())
-            };
-            let error = match begin(&parent, plants) {
-                Err(error) => error,
-                Ok(extraction) => extraction.extract("skill", FILES).expect_err("it is refused"),
-            };
-            assert!(
-                matches!(&error, ExtractError::Foreign { step: refused, .. } if refused == step),
-                "{step} {what}: {error}"
-            );
-            assert_eq!(fs::read_to_string(outside.join("victim")).expect("it is there"), "untouched");
-            assert_eq!(entries(&outside), BTreeSet::from(["victim".to_owned()]));
-            for entry in fs::read_dir(&parent).expect("a directory") {
-                // Only what was planted in the parent itself is left: it is not ours.
-                let path = entry.expect("an entry").path();
-                assert!(*step == Step::MakeRoot, "{step} left {}", path.display());
-                fs::remove_file(path).expect("it was planted");
-            }
-        }
-    }
-}
-
-#[test]
 fn a_directory_that_is_swapped_while_it_is_written_sends_nothing_outside() {
     let tree = tempfile::tempdir().expect("a directory");
     let outside = tree.path().join("outside");
@@ -301,24 +160,45 @@ fn a_directory_that_is_swapped_while_it_is_written_sends_nothing_outside() {
 }
 
 #[test]
-fn threads_that_swap_links_and_directories_get_nothing_outside() {
+fn threads_that_swap_links_files_and_directories_get_nothing_outside() {
     let tree = tempfile::tempdir().expect("a directory");
     let outside = tree.path().join("outside");
     fs::create_dir(&outside).expect("a directory");
     let parent = tree.path().join("parent");
     fs::create_dir(&parent).expect("a directory");
     let extraction = Extraction::begin_ambient(&parent).expect("begins");
+    fs::write(outside.join("victim"), "untouched").expect("a file");
     let done = std::sync::atomic::AtomicBool::new(false);
+    // Each exchanges one thing with a link to the outside, and may lose against the extraction.
+    let swaps: [fn(&Path, &Path); 3] = [
+        |outside, unfinished| {
+            let scripts = unfinished.join("scripts");
+            let _moved = fs::rename(&scripts, unfinished.join("moved"));
+            let _linked = symlink(outside, &scripts);
+            let _removed = fs::remove_file(&scripts);
+        },
+        |outside, unfinished| {
+            for file in ["SKILL.md", "scripts/run.sh"] {
+                let file = unfinished.join(file);
+                let _removed = fs::remove_file(&file);
+                let _linked = symlink(outside.join("victim"), &file);
+            }
+        },
+        |outside, unfinished| {
+            let moved = unfinished.with_extension("moved");
+            let _moved = fs::rename(unfinished, &moved);
+            let _linked = symlink(outside, unfinished);
+            let _removed = fs::remove_file(unfinished);
+            let _moved_back = fs::rename(&moved, unfinished);
+        },
+    ];
     std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
+        for swap in swaps {
+            let (done, extraction, outside) = (&done, &extraction, &outside);
+            scope.spawn(move || {
                 while !done.load(std::sync::atomic::Ordering::Relaxed) {
                     for entry in fs::read_dir(extraction.path()).into_iter().flatten().flatten() {
-                        let scripts = entry.path().join("scripts");
-                        // Each may lose against the extraction.
-                        let _moved = fs::rename(&scripts, entry.path().join("moved"));
-                        let _linked = symlink(&outside, &scripts);
-                        let _removed = fs::remove_file(&scripts);
+                        swap(outside, &entry.path());
                     }
                 }
             });
@@ -329,7 +209,11 @@ fn threads_that_swap_links_and_directories_get_nothing_outside() {
         }
         done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    assert!(entries(&outside).is_empty(), "{:?}", entries(&outside));
+    assert_eq!(fs::read_to_string(outside.join("victim")).expect("it is there"), "untouched");
+    for name in entries(&outside).into_iter().filter(|name| name != "victim") {
+        // Links that the attackers made through their own links.
+        assert!(outside.join(&name).is_symlink(), "{name}");
+    }
 }
 
 #[test]
@@ -379,18 +263,18 @@ fn only_what_is_provably_ours_and_dead_is_removed() {
 
 #[test]
 fn the_umask_does_not_matter() {
-    if std::env::var_os(KILL_IN).is_none() {
+    if std::env::var_os(IN).is_none() {
         // The umask belongs to the whole process, so a process of its own has it.
         let tree = tempfile::tempdir().expect("a directory");
         let status = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "extract::tests::the_umask_does_not_matter"])
-            .env(KILL_IN, tree.path())
+            .env(IN, tree.path())
             .stdout(Stdio::null())
             .status();
         assert!(status.expect("it starts").success());
         return;
     }
-    let parent = PathBuf::from(std::env::var_os(KILL_IN).expect("a directory"));
+    let parent = PathBuf::from(std::env::var_os(IN).expect("a directory"));
     for umask in [0o000, 0o077, 0o377, 0o777] {
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask));
         // A directory that its owner may not enter can be opened by root alone before its mode is set.

@@ -41,6 +41,15 @@ impl<'l> Collector<'l> {
         Ok(())
     }
 
+    /// Whether a file of this size could be taken. It saves reading, and the bytes are counted all the same.
+    pub(super) fn may_have(&self, path: &str, size: u64) -> Result<(), ImportError> {
+        if size > self.limits.file_bytes { Err(self.file_too_large(path)) } else { Ok(()) }
+    }
+
+    fn file_too_large(&self, path: &str) -> ImportError {
+        too_large(format!("`{path}`"), self.limits.file_bytes)
+    }
+
     /// Takes a file in, as far as the limits go, and gives its size.
     pub(super) fn file(&mut self, path: &str, mut reader: impl Read) -> Result<&[u8], ImportError> {
         self.entry()?;
@@ -73,7 +82,7 @@ impl<'l> Collector<'l> {
                 return Err(too_large("the size of all files".to_owned(), self.limits.total_bytes));
             }
             if bytes.len() as u64 + read as u64 > self.limits.file_bytes {
-                return Err(too_large(format!("`{path}`"), self.limits.file_bytes));
+                return Err(self.file_too_large(path));
             }
             bytes.extend_from_slice(chunk.get(..read).unwrap_or_default());
         }

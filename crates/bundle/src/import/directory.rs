@@ -37,10 +37,16 @@ pub(super) fn open_ambient(path: &Path) -> Result<Opened, ImportError> {
 
 /// The bytes of a file, at most so many.
 pub(super) fn read_file(file: File, path: &Path, most: u64) -> Result<Vec<u8>, ImportError> {
-    let mut bytes = Vec::new();
+    let too_large = || too_large(format!("`{}`", path.display()), most);
+    // What the system says of the size saves reading, and is not believed otherwise.
+    let size = stat_of(&file).map_err(at(path))?.size;
+    if size > most {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
     let read = read.map_err(|source| ImportError::Io { path: path.to_path_buf(), source })?;
-    if read as u64 > most { Err(too_large(format!("`{}`", path.display()), most)) } else { Ok(bytes) }
+    if read as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Takes in every file below the directory. `.git` is not part of it.
@@ -103,7 +109,10 @@ impl Walk<'_, '_> {
             FileType::RegularFile if stat.mode.as_raw_mode() & 0o6000 != 0 => {
                 Err(refused("a program that runs as its owner (setuid)"))
             }
-            FileType::RegularFile => self.collector.file(path, File::from(opened)).map(drop),
+            FileType::RegularFile => {
+                self.collector.may_have(path, stat.size)?;
+                self.collector.file(path, File::from(opened)).map(drop)
+            }
             kind => Err(refused(name_of(kind))),
         }
     }

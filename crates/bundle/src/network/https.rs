@@ -18,10 +18,19 @@ pub struct Fetched {
 /// # Errors
 /// A [`FetchError`].
 pub fn fetch(address: &str, limits: &FetchLimits) -> Result<Fetched, FetchError> {
-    let url = Url::parse(address).ok().filter(|url| url.scheme() == "https" && url.host().is_some());
-    let url = raw(url.ok_or_else(|| FetchError::Address(address.to_owned()))?);
+    let url = raw(parse(address)?);
     let client = client(limits)?;
     block_on(download(client, url, limits))
+}
+
+fn parse(address: &str) -> Result<Url, FetchError> {
+    let refused = |reason: String| FetchError::Address { address: address.to_owned(), reason };
+    let url = Url::parse(address).map_err(|error| refused(error.to_string()))?;
+    match (url.scheme(), url.host()) {
+        ("https", Some(_)) => Ok(url),
+        ("https", None) => Err(refused("it names no host".to_owned())),
+        _ => Err(refused("it is not encrypted".to_owned())),
+    }
 }
 
 fn client(limits: &FetchLimits) -> Result<Client, FetchError> {

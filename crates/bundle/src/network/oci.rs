@@ -84,10 +84,11 @@ pub fn pull(reference: &str, limits: &FetchLimits) -> Result<Vec<u8>, FetchError
 }
 
 fn parse(reference: &str) -> Result<Reference, FetchError> {
-    let parsed = reference.parse::<Reference>().ok();
+    let refused = |reason: String| FetchError::Reference { reference: reference.to_owned(), reason };
+    let parsed = reference.parse::<Reference>().map_err(|error| refused(error.to_string()))?;
     // What names no registry would be looked for at one that nobody named.
     let named = reference.split_once('/').is_some_and(|(host, _)| host.contains(['.', ':']) || host == "localhost");
-    parsed.filter(|_| named).ok_or_else(|| FetchError::Address(reference.to_owned()))
+    if named { Ok(parsed) } else { Err(refused("it names no registry".to_owned())) }
 }
 
 fn client(target: &Reference, limits: &FetchLimits) -> Result<Client, FetchError> {

@@ -90,6 +90,16 @@ pub enum StoreError {
         /// The pack that has it.
         pack: String,
     },
+    /// Another pack has a skill whose name is taken for this one: it differs in case, in form, or in letters that look alike.
+    #[error("`{skill}` looks like `{known}`, a skill of `{pack}`")]
+    SkillLooksLike {
+        /// The skill.
+        skill: String,
+        /// The one that is there.
+        known: String,
+        /// The pack that has it.
+        pack: String,
+    },
     /// There is nothing to go back to.
     #[error("there is nothing to go back to: `{name}` was not changed since it was installed")]
     NoPrevious {
@@ -130,6 +140,9 @@ impl StoreError {
             StoreError::TooOld { needed, .. } => format!("install Skillgate {needed} or newer"),
             StoreError::Drift { .. } => "look at the difference; take it with --accept".to_owned(),
             StoreError::SkillTaken { pack, .. } => format!("switch it off first: skillgate pack disable {pack}"),
+            StoreError::SkillLooksLike { pack, .. } => {
+                format!("look whose it is; to use it, switch the other off first: skillgate pack disable {pack}")
+            }
             StoreError::NoPrevious { .. } => return None,
         })
     }

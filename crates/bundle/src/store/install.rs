@@ -3,6 +3,7 @@
 use super::{
     LockFile, LockedPack, PackDiff, PackSource, PackStore, PreviousPack, StoreError, not_installed, object_name,
 };
+use crate::name::looked_at;
 use crate::{Pack, PublicKey};
 use skillgate_core::Version;
 
@@ -205,7 +206,7 @@ fn skill_names(pack: &Pack) -> Vec<String> {
     pack.manifest().skills.iter().map(|skill| skill.name.clone()).collect()
 }
 
-/// Two packs with a skill of one name would leave it to their order which of them is meant.
+/// Two packs with a skill of one name would leave it to their order which of them is meant, and of names that look alike to the eye.
 fn check_names(lock: &LockFile, pack: &Pack) -> Result<(), StoreError> {
     taken(lock, &pack.manifest().pack.name, &skill_names(pack))
 }
@@ -213,8 +214,14 @@ fn check_names(lock: &LockFile, pack: &Pack) -> Result<(), StoreError> {
 fn taken(lock: &LockFile, name: &str, skills: &[String]) -> Result<(), StoreError> {
     let others = lock.packs.iter().filter(|pack| pack.enabled && pack.name != name);
     for other in others {
-        if let Some(skill) = other.skills.iter().find(|skill| skills.contains(skill)) {
-            return Err(StoreError::SkillTaken { skill: skill.clone(), pack: other.name.clone() });
+        for skill in skills {
+            let look = looked_at(skill);
+            let Some(known) = other.skills.iter().find(|known| looked_at(known) == look) else { continue };
+            let (skill, known, pack) = (skill.clone(), known.clone(), other.name.clone());
+            return Err(match skill == known {
+                true => StoreError::SkillTaken { skill, pack },
+                false => StoreError::SkillLooksLike { skill, known, pack },
+            });
         }
     }
     Ok(())

@@ -76,6 +76,18 @@ fn what_is_no_file_of_its_own_is_refused() {
     assert!(import(tree.path()).is_err() && import(&tree.path().join("greet/SKILL.md")).is_err());
 }
 
+#[test]
+fn a_secret_key_is_not_packed() {
+    let key = skillgate_bundle::SecretKey::generate().expect("a key");
+    let tree = tree(&[("greet/SKILL.md", SKILL)]);
+    fs::write(tree.path().join("key"), format!("{}\n", key.public())).expect("a file");
+    assert!(import(tree.path()).is_ok(), "the control: the public one");
+    fs::write(tree.path().join("key"), format!("{}\n", key.to_text())).expect("a file");
+    let error = import(tree.path()).expect_err("it is secret");
+    assert!(matches!(&error, ImportError::SecretKey { path } if path == "key"), "{error}");
+    assert!(!error.to_string().contains(&key.to_text()[20..]), "and is not printed");
+}
+
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]

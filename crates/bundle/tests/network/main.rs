@@ -5,12 +5,15 @@
 mod server;
 
 use server::{Answer, Server};
-use skillgate_bundle::{FetchError, FetchLimits, Fetched, fetch};
+use skillgate_bundle::{
+    Consent, FetchError, FetchLimits, Fetched, ImportOptions, Pack, PackFile, PackInfo, PackSource, PackStore,
+    SecretKey, fetch, import_bytes,
+};
 
 const AUTHORITY: &str = include_str!("ca.pem");
 
 fn limits() -> FetchLimits {
-    FetchLimits { bytes: 1_000, redirects: 3, roots: vec![AUTHORITY.to_owned()], ..FetchLimits::default() }
+    FetchLimits { bytes: 2_000, redirects: 3, roots: vec![AUTHORITY.to_owned()], ..FetchLimits::default() }
 }
 
 /// What comes from a server that answers by path.
@@ -27,6 +30,38 @@ fn fetched(
 fn a_file_comes_with_its_name() {
     let got = fetched("/a/team.zip", &limits(), |_| Answer::file(b"bytes")).expect("it comes");
     assert_eq!(got, Fetched { name: "team.zip".to_owned(), bytes: b"bytes".to_vec() });
+}
+
+/// From the server to the store: what came is what was published, whatever the address is called, and one flipped byte is refused.
+#[cfg(unix)]
+#[test]
+fn what_comes_is_installed_as_what_was_published_and_nothing_else_is() {
+    let key = SecretKey::generate().expect("a key");
+    let files = vec![PackFile::new("greet/SKILL.md", "Say hello.\n"), PackFile::new("greet/names.txt", "Ada\n")];
+    let mut pack = Pack::build(PackInfo::new("team", "1.0.0").expect("a name"), files).expect("a pack");
+    pack.sign(key.sign(pack.digest()));
+    let whole = pack.to_bytes();
+    let mut flipped = whole.clone();
+    let last = flipped.len() - 2;
+    flipped[last] ^= 1;
+    let server = Server::start(move |path| match path {
+        "/download?name=team" => Answer::file(&whole),
+        _ => Answer::file(&flipped),
+    });
+    let tree = tempfile::tempdir().expect("a directory");
+    let store = PackStore::open_ambient(tree.path().join("packs")).expect("a store");
+    let import = |path: &str| {
+        let got = fetch(&server.address(path), &limits()).expect("it comes");
+        import_bytes(&got.name, &got.bytes, &ImportOptions::default())
+    };
+    let error = import("/team.skillpack").expect_err("one byte is another").to_string();
+    assert!(error.contains("`greet/names.txt`"), "{error}");
+    let imported = import("/download?name=team").expect("it is the pack");
+    let location = server.address("/download?name=team");
+    let source = PackSource { kind: "https-pack".to_owned(), location, digest: imported.digest, commit: None };
+    store.install(&imported.pack, source, Consent::default()).expect("it is signed");
+    let installed = store.get("team").expect("it is there");
+    assert_eq!((installed.pack.expect("it holds"), installed.locked.keys), (pack, vec![key.public()]));
 }
 
 #[test]
@@ -49,10 +84,10 @@ fn a_page_of_a_forge_is_asked_for_as_the_file() {
 
 #[test]
 fn a_download_ends_at_the_limit_whatever_its_length_is_said_to_be() {
-    let honest = fetched("/a", &limits(), |_| Answer::file(&[b'x'; 2_000])).expect_err("too large");
-    assert!(matches!(honest, FetchError::TooLarge { limit: 1_000, .. }), "{honest}");
+    let honest = fetched("/a", &limits(), |_| Answer::file(&[b'x'; 4_000])).expect_err("too large");
+    assert!(matches!(honest, FetchError::TooLarge { limit: 2_000, .. }), "{honest}");
     let silent = fetched("/a", &limits(), |_| Answer::endless()).expect_err("too large");
-    assert!(matches!(silent, FetchError::TooLarge { limit: 1_000, .. }), "{silent}");
+    assert!(matches!(silent, FetchError::TooLarge { limit: 2_000, .. }), "{silent}");
 }
 
 #[test]
@@ -74,10 +109,28 @@ fn redirects_are_followed_a_few_times_and_never_to_an_open_connection() {
 fn what_is_not_there_is_said() {
     let error = fetched("/a", &limits(), |_| Answer::status(404)).expect_err("not there");
     assert!(matches!(error, FetchError::Status { status: 404, .. }), "{error}");
-    for address in ["http://127.0.0.1/x", "ftp://x/y", "https://", "x"] {
-        assert!(matches!(fetch(address, &limits()), Err(FetchError::Address(_))), "{address}");
+    for (address, words) in [
+        ("http://127.0.0.1/x", "not encrypted"),
+        ("ftp://x/y", "not encrypted"),
+        ("https://", "empty host"),
+        ("x", "relative URL"),
+    ] {
+        let error = fetch(address, &limits()).expect_err(address);
+        assert!(matches!(&error, FetchError::Address { reason, .. } if reason.contains(words)), "{address}: {error}");
+        assert!(error.help().is_some());
     }
-    for reference in ["team:1", "a/b:1", "registry.test/A:1"] {
-        assert!(matches!(skillgate_bundle::pull(reference, &limits()), Err(FetchError::Address(_))), "{reference}");
+    for (reference, words) in [
+        ("team:1", "no registry"),
+        ("a/b:1", "no registry"),
+        ("registry.test/A:1", "invalid reference format"),
+        ("registry.test/a:not a tag", "invalid reference format"),
+        ("registry.test/a@sha256:12", "invalid"),
+    ] {
+        let error = skillgate_bundle::pull(reference, &limits()).expect_err(reference);
+        assert!(
+            matches!(&error, FetchError::Reference { reason, .. } if reason.contains(words)),
+            "{reference}: {error}"
+        );
+        assert!(error.help().is_some());
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct PackNaming {
 pub(crate) struct PackBuildVerb {
     /// The directory: each directory below it with a SKILL.md is a skill
     pub(crate) dir: PathBuf,
-    /// The file to write
+    /// The file to write, outside of the directory
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub(crate) struct PackNameVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct PackUpdateVerb {
-    /// The pack's name [default: every pack]
+    /// The pack's name
     #[arg(required_unless_present = "all")]
     pub(crate) name: Option<String>,
     /// Update every pack

@@ -5,8 +5,7 @@ use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{WatchOutput, WatchedFileOutput};
 use crate::text;
-use skillgate_loader::{ChangeKind, PathDiagnostic, SkillChange, SkillWatch, WatchOptions, WatchStop};
-use skillgate_runtime::OpenError;
+use skillgate_loader::{ChangeKind, PathDiagnostic, SkillChange, WatchStop};
 use std::io::{self, Write as _};
 
 pub(crate) fn run(global: &Global) -> Result<Status, Failure> {
@@ -14,10 +13,8 @@ pub(crate) fn run(global: &Global) -> Result<Status, Failure> {
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
-    let discovery = context::discovery(global, session.policy());
+    let mut watch = context::watch(global, session.policy())?;
     drop(session);
-    let watch = SkillWatch::discover_ambient(discovery, Vec::new(), WatchOptions::default());
-    let mut watch = watch.map_err(OpenError::from)?;
     stop_on_signals(&watch.stopper());
     let mut lines = vec![WatchOutput::Watching { files: watch.files() }];
     loop {

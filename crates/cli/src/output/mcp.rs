@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use skillgate_format::{Document, ReadOptions};
-use skillgate_mcp::{McpConfig, RemoteSkill, ServerReport};
+use skillgate_mcp::{McpConfig, RemoteArgument, RemoteSkill, ServerReport};
 
 /// The servers of `mcp list` and `mcp inspect`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -51,6 +51,8 @@ pub(crate) struct McpSkillOutput {
     pub(crate) uri: String,
     /// `skill` or `prompt`.
     pub(crate) kind: String,
+    /// The arguments of a prompt. The server makes the text of one that has any when it is called.
+    pub(crate) arguments: Vec<McpArgumentOutput>,
     /// What it does, as its own text says.
     pub(crate) description: Option<String>,
     /// Size of its text.
@@ -59,6 +61,17 @@ pub(crate) struct McpSkillOutput {
     pub(crate) digest: String,
     /// Its text, for `mcp inspect`.
     pub(crate) text: Option<String>,
+}
+
+/// An argument of a prompt.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct McpArgumentOutput {
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether it has to be given.
+    pub(crate) required: bool,
+    /// What it is for, as the server says.
+    pub(crate) description: Option<String>,
 }
 
 /// What was found about a server or about one thing it offers.
@@ -136,6 +149,12 @@ impl McpServerOutput {
     }
 }
 
+impl McpArgumentOutput {
+    fn of(argument: &RemoteArgument) -> Self {
+        Self { name: argument.name.clone(), required: argument.required, description: argument.description.clone() }
+    }
+}
+
 impl McpSkillOutput {
     fn of(skill: &RemoteSkill, with_text: bool) -> Self {
         let options = ReadOptions { directory_name: Some(skill.name.clone()), ..ReadOptions::default() };
@@ -144,6 +163,7 @@ impl McpSkillOutput {
             name: skill.name.clone(),
             uri: skill.uri.clone(),
             kind: skill.kind.as_str().to_owned(),
+            arguments: skill.arguments.iter().map(McpArgumentOutput::of).collect(),
             description: document.description().map(|description| description.text.to_owned()),
             bytes: skill.text.len(),
             digest: skill.digest.to_string(),

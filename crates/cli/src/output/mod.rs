@@ -47,7 +47,7 @@ pub(crate) use run::{
 pub(crate) use search::{TriggerCaseOutput, TriggersOutput};
 pub(crate) use session::{
     AgentMark, EventOutput, ForkResultOutput, InvokeOutput, NothingOutput, RevokeOutput, SaveOutput, SessionReply,
-    ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, UnloadOutput,
+    ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, TypedOutput, UnloadOutput,
 };
 pub(crate) use show::{FileOutput, ShowOutput};
 pub(crate) use trust::{
@@ -64,6 +64,8 @@ use serde::Serialize;
 pub(crate) struct ErrorOutput {
     /// `usage`, `not-found`, `denied`, `limit`, `unavailable`, `failed` or `bug`.
     pub(crate) code: String,
+    /// The number of the Skill tool's error, 1 to 6, for what keeps a skill from being invoked.
+    pub(crate) number: Option<u8>,
     /// What happened.
     pub(crate) message: String,
     /// The rule that refused.

@@ -77,6 +77,7 @@ fn of_kind(section: &Section, key: &Key) -> Value {
         }),
         Kind::Path => json!({ "type": "string", "pattern": "^(/|~/)" }),
         Kind::AbsolutePath => json!({ "type": "string", "pattern": "^/" }),
+        Kind::AbsolutePaths => list(json!({ "type": "string", "pattern": "^/" })),
         Kind::ProjectPaths => list(json!({ "type": "string", "pattern": r"^[^/\\]" })),
         Kind::Variables => list(json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" })),
         Kind::Digest => json!({ "type": "string", "pattern": "^[0-9a-fA-F]{64}$" }),

@@ -9,7 +9,7 @@ use skillgate_loader::PathDiagnostic;
 use skillgate_runtime::hook::{HookReport, HookText};
 use skillgate_runtime::{
     Compacted, DiscoveredSkills, EventResult, ForkEnd, ForkRequest, FoundTools, RestoreReport, SkillResult, ToolAfter,
-    ToolDecision, ToolDefinition, TouchOutcome,
+    ToolDecision, ToolDefinition, TouchOutcome, TypedResult,
 };
 
 /// The result of a request; which of them, the request's `op` says.
@@ -26,6 +26,8 @@ pub(crate) enum SessionReply {
     ToolSearch(FoundTools),
     /// Of `invoke`.
     Invoke(Box<InvokeOutput>),
+    /// Of `typed`.
+    Typed(TypedOutput),
     /// Of `touch`.
     Touch(TouchOutput),
     /// Of `before_tool`.
@@ -90,6 +92,38 @@ pub(crate) struct InvokeOutput {
     pub(crate) audit: InvokeAudit,
     /// Findings on the way.
     pub(crate) diagnostics: Vec<DiagnosticOutput>,
+}
+
+/// What a typed line means.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "typed", rename_all = "kebab-case")]
+pub(crate) enum TypedOutput {
+    /// It names no skill or command at its beginning: it is for the model as it stands.
+    Text,
+    /// A command that the host carries out itself.
+    Action {
+        /// Its name.
+        command: String,
+        /// What was typed behind it.
+        args: String,
+    },
+    /// The skills that were called, in order.
+    Skills {
+        /// What each gives, as `invoke` does.
+        results: Vec<InvokeOutput>,
+    },
+}
+
+impl From<TypedResult> for TypedOutput {
+    fn from(result: TypedResult) -> Self {
+        match result {
+            TypedResult::Text => TypedOutput::Text,
+            TypedResult::Action { command, args } => TypedOutput::Action { command, args },
+            TypedResult::Skills(results) => {
+                TypedOutput::Skills { results: results.into_iter().map(InvokeOutput::from).collect() }
+            }
+        }
+    }
 }
 
 /// What ran for a call.

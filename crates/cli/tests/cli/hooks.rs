@@ -107,6 +107,52 @@ exit 2
 }
 
 #[test]
+fn the_hook_of_a_plugins_skill_runs_with_the_right_for_what_the_skill_is() {
+    let world = World::new(
+        "\
+@ project/x
+@ home/.claude/plugins/kit/.claude-plugin/plugin.json
+{\"name\": \"kit\"}
+@ home/.claude/plugins/kit/skills/guard/SKILL.md
+---
+description: Guards.
+hooks:
+  PreToolUse:
+    - hooks: [{type: command, command: \"exit 2\"}]
+---
+x
+",
+    );
+    world.own_store();
+    let reason = || {
+        let mut command = world.in_own_store(&["--format", "json", "--allow", "Bash", "hooks", "list"]);
+        let ran = crate::fixture::ran(command.output().expect("it starts"));
+        let value: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let hook = &value["hooks"][0];
+        match hook["can_run"].as_bool() {
+            Some(true) => "can run".to_owned(),
+            _ => hook["reason"].as_str().unwrap_or_default().to_owned(),
+        }
+    };
+    let trust = |arguments: &[&str]| {
+        let plugin = world.path("home/.claude/plugins/kit");
+        let mut command = world.in_own_store(&["trust", "add", plugin.to_str().expect("text")]);
+        crate::fixture::ran(command.args(arguments).output().expect("it starts"))
+    };
+    let trusted = trust(&[]);
+    assert!(trusted.status == 0 && trusted.stdout.contains("kit:guard"), "{} {}", trusted.stdout, trusted.stderr);
+    assert!(reason().contains("--rights hooks --skill kit:guard"), "{}", reason());
+    for name in ["other", "kit:other"] {
+        assert_ne!(trust(&["--rights", "hooks", "--skill", name]).status, 0, "{name}");
+    }
+    let granted = trust(&["--rights", "hooks", "--skill", "kit:guard"]);
+    assert_eq!(granted.status, 0, "{}", granted.stderr);
+    assert_eq!(reason(), "can run");
+    world.write("home/.claude/plugins/kit/skills/guard/more.md", "more\n");
+    assert!(reason().contains("another content"), "{}", reason());
+}
+
+#[test]
 fn a_command_and_a_component_answer() {
     let world = world();
     for (command, verdict, called, reason) in [

@@ -89,6 +89,31 @@ fn the_same_directory_gives_the_same_bytes_and_one_changed_byte_is_seen() {
 }
 
 #[test]
+fn what_is_written_is_not_part_of_what_it_is_made_of() {
+    let world = world();
+    for output in ["team/out.skillpack", "team/greet/out.skillpack", "./team/../team/out.skillpack"] {
+        let refused = pack(&world, &["build", "team", "-o", output]);
+        assert_eq!(refused.status, 2, "{output}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains("would be part of the next one") && refused.stderr.contains("-o ../"),
+            "{output}"
+        );
+    }
+    assert!(!world.path("project/team/out.skillpack").exists());
+    assert_eq!(pack(&world, &["keygen", "-o", "team/key"]).status, 0);
+    let refused = pack(&world, &["build", "team", "-o", "out.skillpack"]);
+    assert_eq!(refused.status, 1, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("`key` is a secret key") && refused.stderr.contains("revoke"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!world.path("project/out.skillpack").exists());
+    std::fs::remove_file(world.path("project/team/key")).expect("it was made");
+    assert_eq!(pack(&world, &["build", "team", "-o", "out.skillpack"]).status, 0);
+}
+
+#[test]
 fn a_signed_pack_is_installed_and_its_skill_runs_what_its_signer_is_granted() {
     let world = world();
     let key = signed(&world);
@@ -210,36 +235,83 @@ fn a_damaged_pack_is_broken_and_takes_nobody_with_it() {
     assert_eq!(status, 1);
 }
 
+/// A zip of stored entries, each one byte, that is made by hand: the checks themselves have their own tests.
+fn zip(entries: &[(&str, u32)]) -> Vec<u8> {
+    let (data, crc) = (b"x", 0x8cdc_1683_u32);
+    let short = |number: usize| u16::try_from(number).expect("short").to_le_bytes();
+    let long = |number: usize| u32::try_from(number).expect("small").to_le_bytes();
+    let sizes = [crc.to_le_bytes(), 1_u32.to_le_bytes(), 1_u32.to_le_bytes()].concat();
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (name, mode) in entries {
+        let at = long(bytes.len());
+        bytes.extend(b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0");
+        bytes.extend([&sizes[..], &short(name.len()), &[0, 0], name.as_bytes(), data].concat());
+        directory.extend(b"PK\x01\x02\x14\x03\x14\0\0\0\0\0\0\0\0\0");
+        directory.extend([&sizes[..], &short(name.len()), &[0; 8], &(mode << 16).to_le_bytes(), &at].concat());
+        directory.extend(name.as_bytes());
+    }
+    let at = long(bytes.len());
+    bytes.extend(&directory);
+    bytes.extend(b"PK\x05\x06\0\0\0\0");
+    bytes.extend([&short(entries.len())[..], &short(entries.len()), &long(directory.len()), &at, &[0, 0]].concat());
+    bytes
+}
+
 #[test]
 fn hostile_archives_are_refused_and_nothing_is_written() {
     let world = world();
-    // A stored entry in a zip that is made by hand: the checks themselves have their own tests.
-    let zip = |name: &str| {
-        let (data, crc) = (b"x", 0x8cdc_1683_u32);
-        let mut bytes = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0".to_vec();
-        let sizes = [crc.to_le_bytes(), 1_u32.to_le_bytes(), 1_u32.to_le_bytes()].concat();
-        let length = u16::try_from(name.len()).expect("short").to_le_bytes();
-        bytes.extend([&sizes[..], &length, &[0, 0], name.as_bytes(), data].concat());
-        let at = u32::try_from(bytes.len()).expect("small");
-        bytes.extend(b"PK\x01\x02\x14\x03\x14\0\0\0\0\0\0\0\0\0");
-        bytes.extend([&sizes[..], &length, &[0; 16], name.as_bytes()].concat());
-        let size = u32::try_from(bytes.len()).expect("small") - at;
-        bytes.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
-        bytes.extend([&size.to_le_bytes()[..], &at.to_le_bytes(), &[0, 0]].concat());
-        bytes
-    };
-    for (name, words) in [("../x", "does not stay below"), ("a\\b", "does not stay below"), ("NUL", "device")] {
-        std::fs::write(world.path("project/bad.zip"), zip(name)).expect("written");
-        let refused = pack(&world, &["install", "bad.zip", "--allow-unsigned"]);
-        assert_eq!(refused.status, 1, "{name}: {}", refused.stderr);
-        assert!(refused.stderr.contains(words) && refused.stderr.contains("help:"), "{name}: {}", refused.stderr);
+    let skill = ("greet/SKILL.md", 0o100_644);
+    for (what, words) in [
+        (("../x", 0o100_644), "does not stay below"),
+        (("a\\b", 0o100_644), "does not stay below"),
+        (("NUL", 0o100_644), "device"),
+        (("greet/link", 0o120_777), "a link"),
+        (("greet/skill.md", 0o100_644), "one file where case"),
+        (("\u{430}b/SKILL.md", 0o100_644), "not said to be UTF-8"),
+    ] {
+        std::fs::write(world.path("project/bad.zip"), zip(&[skill, what])).expect("written");
+        for verb in [&["install", "bad.zip", "--allow-unsigned"][..], &["inspect", "bad.zip"]] {
+            let refused = pack(&world, verb);
+            assert_eq!(refused.status, 1, "{what:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains(words), "{what:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains("help:") && refused.stdout.is_empty(), "{what:?}: {}", refused.stderr);
+        }
     }
-    std::fs::write(world.path("project/good.zip"), zip("greet/SKILL.md")).expect("written");
+    std::fs::write(world.path("project/good.zip"), zip(&[skill])).expect("written");
     assert_eq!(pack(&world, &["inspect", "good.zip"]).status, 0);
     assert!(!world.path("x").exists() && !world.path("store/packs").exists());
-    for (from, status) in [("nowhere", 3), ("http://127.0.0.1/x", 2), ("https://", 1), ("oci://team:1", 1)] {
-        assert_eq!(pack(&world, &["install", from]).status, status, "{from}");
+    for (from, status) in [("nowhere", 3), ("http://127.0.0.1/x", 2), ("https://", 2), ("oci://team:1", 2)] {
+        let refused = pack(&world, &["install", from]);
+        assert_eq!(refused.status, status, "{from}: {}", refused.stderr);
     }
+    assert_eq!(pack(&world, &["install", "good.zip", "--allow-unsigned"]).status, 0);
+}
+
+#[test]
+fn inspecting_shows_what_would_change_and_changes_nothing() {
+    let world = world();
+    assert_eq!(pack(&world, &["install", "team", "--allow-unsigned"]).status, 0);
+    let (status, same) = json(&world, "pack-inspect", &["pack", "inspect", "team"]);
+    assert_eq!((status, same["installed"]["diff"]["files"].clone()), (0, serde_json::json!([])));
+    assert!(pack(&world, &["inspect", "team"]).stdout.contains("nothing would change"));
+    let text = "---\ndescription: Greets.\nallowed-tools: Bash\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ls\n---\nHello: !`ls`\n";
+    world.write("project/team/greet/SKILL.md", text);
+    let before = std::fs::read(world.path("store/packs/skills.lock")).expect("it is there");
+    let (status, other) = json(&world, "pack-inspect", &["pack", "inspect", "team", "--pack-version", "2.0.0"]);
+    assert_eq!(status, 0);
+    let diff = &other["installed"]["diff"];
+    assert_eq!((&diff["asks_for_more"], &diff["version"]), (&true.into(), &serde_json::json!(["0.0.0", "2.0.0"])));
+    let authority = diff["authority"].to_string();
+    for part in ["-greet: tool Bash(cat:*)", "+greet: tool Bash", "+greet: runs ls", "+greet: hook Stop"] {
+        assert!(authority.contains(part), "{part}: {authority}");
+    }
+    let shown = pack(&world, &["inspect", "team"]).stdout;
+    for part in
+        ["skill greet", "tool Bash", "runs ls", "hook Stop", "not signed", "installed: 0.0.0", "It asks for more"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(std::fs::read(world.path("store/packs/skills.lock")).expect("it is there"), before);
 }
 
 #[test]

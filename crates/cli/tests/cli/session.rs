@@ -275,3 +275,57 @@ fn a_conversation_is_kept_in_a_file_and_a_file_that_is_not_one_is_refused() {
         "what cannot be read is not replaced"
     );
 }
+
+/// The Skill tool's numbers are in the protocol, and a line with two names calls both or neither.
+#[test]
+fn refusals_have_their_numbers_and_stacked_names_are_called_together() {
+    let skill = |name: &str, header: &str| {
+        format!(
+            "@ home/.claude/skills/{name}/SKILL.md\n---\ndescription: A.\n{header}---\nText of {name}: $ARGUMENTS\n"
+        )
+    };
+    let world = World::new(
+        &[
+            skill("a", ""),
+            skill("b", ""),
+            skill("yours", "disable-model-invocation: true\n"),
+            skill("mine", "user-invocable: false\n"),
+            skill("denied", ""),
+            skill("asking", "shell: bash\n"),
+        ]
+        .join("\n"),
+    );
+    let invoke = |id: u8, skill: &str, caller: &str| {
+        format!("{{\"id\":{id},\"op\":\"invoke\",\"skill\":\"{skill}\",\"caller\":\"{caller}\"}}\n")
+    };
+    let input = [
+        HELLO.to_owned(),
+        invoke(1, "nosuch", "model"),
+        invoke(2, "denied", "model"),
+        invoke(3, "asking", "user"),
+        invoke(4, "yours", "model"),
+        invoke(6, "mine", "user"),
+        "{\"id\":7,\"op\":\"unload\",\"skill\":\"a\"}\n".to_owned(),
+    ];
+    let lines = talk(&world, &["--no-input", "--deny", "Skill(denied)"], &input.concat());
+    let mut numbers: Vec<(u64, Value)> =
+        lines.iter().filter_map(|line| Some((line["id"].as_u64()?, line.get("error")?["number"].clone()))).collect();
+    numbers.sort_by_key(|(id, _)| *id);
+    assert_eq!(numbers, [(1, json!(1)), (2, json!(2)), (3, json!(3)), (4, json!(4)), (6, json!(6)), (7, Value::Null)]);
+
+    let typed = |line: &str| {
+        let input = format!("{HELLO}{{\"id\":1,\"op\":\"typed\",\"line\":\"{line}\"}}\n");
+        talk(&world, &["--no-input", "--deny", "Skill(denied)"], &input).remove(1)
+    };
+    let both = typed("/a /b one two");
+    let texts: Vec<&str> = both["result"]["results"]
+        .as_array()
+        .expect("two results")
+        .iter()
+        .map(|result| result["messages"][1]["content"].as_str().expect("a text").trim_end())
+        .collect();
+    assert_eq!(both["result"]["typed"], "skills");
+    assert!(texts[0].ends_with("Text of a: one two") && texts[1].ends_with("Text of b: one two"), "{texts:?}");
+    assert_eq!(typed("no command")["result"], json!({"typed": "text"}));
+    assert_eq!(typed("/a /denied x")["error"]["number"], 2);
+}

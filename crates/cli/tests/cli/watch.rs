@@ -113,3 +113,27 @@ fn a_place_that_is_not_there_and_switched_off_skills_are_said() {
     assert_eq!(off.status, 4, "{}", off.stderr);
     assert!(off.stderr.contains("skills are switched off") && off.stderr.contains("policy.toml:2"), "{}", off.stderr);
 }
+
+#[test]
+fn what_is_installed_switched_and_removed_is_a_line() {
+    let world = World::new("@ project/team/greet/SKILL.md\n---\ndescription: Greets.\n---\nHello.\n");
+    let in_store = |arguments: &[&str]| world.in_own_store(arguments);
+    let watch = Watch::start(in_store(&["--format", "json", "watch"]));
+    assert_eq!(watch.json()["event"], "watching");
+    for (verb, event) in [
+        (&["install", "team", "--allow-unsigned"][..], "added"),
+        (&["disable", "team"], "removed"),
+        (&["enable", "team"], "added"),
+        (&["remove", "team"], "removed"),
+    ] {
+        let done = ran(in_store(&[&["pack"], verb].concat()).output().expect("the command starts"));
+        assert_eq!(done.status, 0, "{}", done.stderr);
+        let change = watch.json();
+        assert_eq!(
+            (&change["event"], &change["name"], &change["source"], &change["path"]),
+            (&event.into(), &"greet".into(), &"pack".into(), &"pack:team/greet".into()),
+            "{verb:?}"
+        );
+    }
+    watch.end_by(Signal::TERM);
+}

@@ -7,5 +7,6 @@
 
 mod ends;
 mod git;
+mod server;
 mod support;
 mod writing;

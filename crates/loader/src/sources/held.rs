@@ -1,6 +1,6 @@
 //! Skills that are no files, and what belongs to them.
 
-use skillgate_core::RelPath;
+use skillgate_core::{Digest, RelPath};
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
@@ -20,6 +20,17 @@ pub struct HeldSkill {
     pub origin: String,
 }
 
+/// What tells a skill that is no file from what it was before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HeldMark {
+    /// The name that it is invoked by.
+    pub name: String,
+    /// Where it comes from, for people.
+    pub origin: String,
+    /// Another one when the skill may be another.
+    pub digest: Digest,
+}
+
 /// What belongs to a skill that is no file besides its text.
 #[derive(Clone, Debug, Default)]
 pub struct HeldExtras {
@@ -27,6 +38,8 @@ pub struct HeldExtras {
     pub files: Option<Arc<dyn SkillFiles>>,
     /// What makes its body.
     pub body: Option<LazyBody>,
+    /// What makes the text of each call out of its arguments, in place of the body.
+    pub call: Option<CallBody>,
     /// The ed25519 keys whose signatures it has. Whether they count, the host's policy says.
     pub signers: Vec<[u8; 32]>,
 }
@@ -85,6 +98,103 @@ impl LazyBody {
 impl fmt::Debug for LazyBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LazyBody")
+    }
+}
+
+/// One call of a skill whose text is made for it.
+#[derive(Clone, Copy)]
+pub struct BodyCall<'a> {
+    /// The arguments as typed.
+    pub arguments: Option<&'a str>,
+    /// Whether the call was taken back meanwhile.
+    pub is_cancelled: &'a dyn Fn() -> bool,
+}
+
+impl fmt::Debug for BodyCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BodyCall").field("arguments", &self.arguments).finish_non_exhaustive()
+    }
+}
+
+/// What makes the text of a skill out of the arguments of one call, such as a server's prompt. It is asked when the call is
+/// decided and nothing stands against it. What it gives is text and nothing else: no header, no placeholder, no injection.
+#[derive(Clone)]
+pub struct CallBody(Arc<MakesBody>);
+
+type MakesBody = dyn Fn(&BodyCall<'_>) -> Result<String, CallBodyError> + Send + Sync;
+
+impl CallBody {
+    /// A text that a function makes, or says why it does not.
+    #[must_use]
+    pub fn new(body: impl Fn(&BodyCall<'_>) -> Result<String, CallBodyError> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(body))
+    }
+
+    /// Makes the text of one call.
+    ///
+    /// # Errors
+    /// A [`CallBodyError`].
+    pub fn make(&self, call: &BodyCall<'_>) -> Result<String, CallBodyError> {
+        (self.0)(call)
+    }
+}
+
+impl fmt::Debug for CallBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallBody")
+    }
+}
+
+/// Why a call has no text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallBodyError {
+    /// An argument that has to be given is not.
+    #[error("the argument `{argument}` is missing")]
+    ArgumentMissing {
+        /// Its name.
+        argument: String,
+        /// How the arguments are written.
+        form: String,
+    },
+    /// The arguments cannot be told apart.
+    #[error("{reason}")]
+    Arguments {
+        /// What is wrong.
+        reason: String,
+        /// How the arguments are written.
+        form: String,
+    },
+    /// The call was taken back.
+    #[error("the call was taken back")]
+    Cancelled,
+    /// Whoever makes the text did not.
+    #[error("{reason}")]
+    NotMade {
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl CallBodyError {
+    /// How the arguments are written, where it is they that are wrong.
+    #[must_use]
+    pub fn form(&self) -> Option<&str> {
+        match self {
+            CallBodyError::ArgumentMissing { form, .. } | CallBodyError::Arguments { form, .. } => Some(form),
+            CallBodyError::Cancelled | CallBodyError::NotMade { .. } => None,
+        }
+    }
+
+    /// A short, stable name of the kind.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            CallBodyError::ArgumentMissing { .. } => "argument-missing",
+            CallBodyError::Arguments { .. } => "arguments-invalid",
+            CallBodyError::Cancelled => "cancelled",
+            CallBodyError::NotMade { .. } => "text-not-made",
+        }
     }
 }
 

@@ -26,7 +26,8 @@ impl ChangeKind {
     }
 }
 
-/// A change of one file of a skill or a command. A rename is one that is removed and one that is added.
+/// A change of one file of a skill or a command, or of a skill that is no file. A rename is one that is removed and one that is
+/// added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkillChange {
     /// What happened.
@@ -35,7 +36,7 @@ pub struct SkillChange {
     pub name: String,
     /// Where the skill comes from.
     pub source: Source,
-    /// The file, or where it was.
+    /// The file, or where it was; of a skill that is no file, what says where it comes from.
     pub path: PathBuf,
 }
 

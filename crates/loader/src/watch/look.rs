@@ -7,10 +7,12 @@ use crate::links::Places;
 use crate::reader::in_plugin;
 use crate::root::{OpenRoot, RootKind, RootState, SkillRoot, canonicalize_ambient};
 use crate::skills_dir;
+use crate::sources::{HeldMark, SkillSource};
 use crate::stamp::Stamp;
-use skillgate_core::Source;
+use skillgate_core::{Digest, Source};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Existing directories above a root in which it is watched for: `.claude/skills` goes when either part is renamed.
 const LEVELS_ABOVE: usize = 2;
@@ -31,8 +33,10 @@ pub(super) type Files = BTreeMap<PathBuf, Seen>;
 pub(super) struct Seen {
     pub(super) name: String,
     pub(super) source: Source,
-    /// `None` for one that is meant as a skill and cannot be read.
+    /// `None` for one that is meant as a skill and cannot be read, and for one that is no file.
     pub(super) stamp: Option<Stamp>,
+    /// Of one that is no file.
+    pub(super) digest: Option<Digest>,
 }
 
 impl Look {
@@ -54,6 +58,16 @@ impl Look {
     /// Whether a file was written so short a time before `taken` that it can be written again and look the same.
     pub(super) fn may_be_followed(&self, taken: i64) -> bool {
         self.files.values().filter_map(|seen| seen.stamp).any(|stamp| stamp.may_be_followed(taken))
+    }
+
+    /// Adds the skills that sources hold themselves.
+    pub(super) fn held(&mut self, sources: &[Arc<dyn SkillSource>]) {
+        for source in sources {
+            for HeldMark { name, origin, digest } in source.marks() {
+                let seen = Seen { name, source: source.source(), stamp: None, digest: Some(digest) };
+                self.files.insert(PathBuf::from(origin), seen);
+            }
+        }
     }
 
     fn root(&mut self, root: OpenRoot) {
@@ -115,7 +129,8 @@ impl Look {
                 Outcome::NotASkill | Outcome::Vanished => return,
             },
         };
-        self.files.insert(path, Seen { name: in_plugin(spec, &candidate.name), source: spec.source, stamp });
+        let name = in_plugin(spec, &candidate.name);
+        self.files.insert(path, Seen { name, source: spec.source, stamp, digest: None });
     }
 
     /// The place of a file that a link leads to, where it is written.

@@ -57,6 +57,8 @@ type Places = Box<dyn FnMut() -> (Vec<SkillRoot>, Vec<PathBuf>) + Send>;
 /// Tells which skills come, change and go, from the moment it is started until it is stopped.
 pub struct SkillWatch {
     places: Places,
+    /// What holds skills itself.
+    further: Vec<Arc<dyn SkillSource>>,
     options: WatchOptions,
     bell: Bell,
     /// `None` when there is a look every [`WatchOptions::poll`] instead.
@@ -92,7 +94,8 @@ impl SkillWatch {
         Self::start(Box::new(move || (roots.clone(), Vec::new())), options)
     }
 
-    /// Begins to watch the roots of a [`Discovery`]. They are discovered again at every look: a plugin may come as well.
+    /// Begins to watch the roots of a [`Discovery`], and the skills that further sources hold themselves. They are discovered again
+    /// at every look: a plugin may come as well.
     ///
     /// # Errors
     /// As [`discover_sources_ambient`]. What is named and goes later has no skills from then on.
@@ -102,11 +105,16 @@ impl SkillWatch {
         options: WatchOptions,
     ) -> Result<Self, DiscoveryError> {
         discover_sources_ambient(&discovery, &further)?;
-        let places = move || match discover_sources_ambient(&discovery, &further) {
+        let of_places = further.clone();
+        let places = move || match discover_sources_ambient(&discovery, &of_places) {
             Ok(found) => (found.roots, found.deciding),
             Err(_) => (Vec::new(), discovery.project.iter().chain(&discovery.additional).cloned().collect()),
         };
-        Ok(Self::start(Box::new(places), options))
+        let mut watch = Self::start(Box::new(places), options);
+        // What decides over them is watched by now.
+        watch.known.held(&further);
+        watch.further = further;
+        Ok(watch)
     }
 
     fn start(places: Places, options: WatchOptions) -> Self {
@@ -116,8 +124,8 @@ impl SkillWatch {
     }
 
     fn start_with(places: Places, options: WatchOptions, bell: Bell, wake: Box<dyn Wake>) -> Self {
-        let mut watch =
-            Self { places, options, bell, wake: Some(wake), known: Look::default(), diagnostics: Vec::new() };
+        let (further, known, diagnostics) = (Vec::new(), Look::default(), Vec::new());
+        let mut watch = Self { places, further, options, bell, wake: Some(wake), known, diagnostics };
         watch.known = watch.look();
         watch
     }
@@ -128,7 +136,7 @@ impl SkillWatch {
         WatchStop(self.bell.clone())
     }
 
-    /// How many files of skills and commands there are.
+    /// How many files of skills and commands there are, skills that are no files among them.
     #[must_use]
     pub fn files(&self) -> usize {
         self.known.files.len()
@@ -193,7 +201,9 @@ impl SkillWatch {
 
     fn look_once(&mut self) -> Look {
         let (roots, deciding) = (self.places)();
-        Look::ambient(roots, &deciding)
+        let mut look = Look::ambient(roots, &deciding);
+        look.held(&self.further);
+        look
     }
 
     /// Looks from time to time from now on.

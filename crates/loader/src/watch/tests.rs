@@ -494,3 +494,64 @@ fn the_system_is_asked_for_every_directory_once() {
     assert_eq!(wake.watch(&look.directories), Ok(true));
     assert_eq!(wake.watch(&BTreeMap::new()), Ok(false));
 }
+
+/// A source that holds its skills itself; a file says which, one on a line.
+#[derive(Debug)]
+struct Holding {
+    file: PathBuf,
+}
+
+impl SkillSource for Holding {
+    fn source(&self) -> Source {
+        Source::Pack
+    }
+
+    fn roots_ambient(&self, _: &crate::Locations, found: &mut crate::Discovered) -> Result<(), DiscoveryError> {
+        found.deciding.push(self.file.clone());
+        Ok(())
+    }
+
+    fn marks(&self) -> Vec<crate::HeldMark> {
+        let text = fs::read_to_string(&self.file).unwrap_or_default();
+        let mark = |line: &str| {
+            let (name, content) = line.split_once(' ').expect("a name and a content");
+            let digest = skillgate_core::Digest::of(content.as_bytes());
+            crate::HeldMark { name: name.to_owned(), origin: format!("pack:team/{name}"), digest }
+        };
+        text.lines().map(mark).collect()
+    }
+}
+
+#[test]
+fn skills_that_a_source_holds_itself_come_change_and_go_with_the_file_that_decides() {
+    let place = Place::new(&[]);
+    // Neither the file nor its directory is there yet.
+    let source = Arc::new(Holding { file: place.path("store/packs/skills.lock") });
+    let watch = SkillWatch::discover_ambient(Discovery::default(), vec![source], FAST);
+    let mut watch = watch.expect("nothing was named");
+    assert_eq!(watch.files(), 0);
+    let stop = watch.stopper();
+    let (sender, changes) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while let Some(found) = watch.next_changes() {
+                let line = |it: &SkillChange| format!("{} {} {}", it.kind.as_str(), it.name, it.path.display());
+                let _nobody = sender.send(found.iter().map(line).collect::<Vec<_>>());
+            }
+        });
+        for (text, expected) in [
+            ("a 1\nb 1\n", &["added a pack:team/a", "added b pack:team/b"][..]),
+            ("a 2\nb 1\n", &["changed a pack:team/a"]),
+            ("b 1\n", &["removed a pack:team/a"]),
+            ("", &["removed b pack:team/b"]),
+        ] {
+            place.write("store/packs/skills.lock", text);
+            let found = changes.recv_timeout(PATIENCE);
+            if found.as_ref().ok().is_none_or(|found| found != expected) {
+                stop.stop();
+                panic!("{text:?}: {found:?}");
+            }
+        }
+        stop.stop();
+    });
+}

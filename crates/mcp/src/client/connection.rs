@@ -1,3 +1,4 @@
+use super::launch::{ServerLauncher, ServerProgram};
 use super::process::ServerProcess;
 use super::{http, process};
 use crate::config::{ServerEntry, ServerTransport};
@@ -52,27 +53,41 @@ pub(super) enum Event {
 
 impl Connection {
     /// Starts or reaches a server, and agrees with it on a version.
-    pub(super) async fn open(entry: &ServerEntry, limits: &McpLimits) -> Result<Self, Finding> {
-        match Self::attempt(entry, limits, ClientLifecycleMode::Initialize).await {
+    pub(super) async fn open(
+        entry: &ServerEntry,
+        limits: &McpLimits,
+        launcher: Option<&Arc<dyn ServerLauncher>>,
+    ) -> Result<Self, Finding> {
+        match Self::attempt(entry, limits, launcher, ClientLifecycleMode::Initialize).await {
             Err(Failed::NeedsDiscover) => {
                 let newest = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
-                Self::attempt(entry, limits, newest).await.map_err(Failed::finding)
+                Self::attempt(entry, limits, launcher, newest).await.map_err(Failed::finding)
             }
             other => other.map_err(Failed::finding),
         }
     }
 
-    async fn attempt(entry: &ServerEntry, limits: &McpLimits, mode: ClientLifecycleMode) -> Result<Self, Failed> {
+    async fn attempt(
+        entry: &ServerEntry,
+        limits: &McpLimits,
+        launcher: Option<&Arc<dyn ServerLauncher>>,
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, Failed> {
         match &entry.transport {
             ServerTransport::Stdio { command, args, env } => {
-                let (stdout, stdin, mut process) = process::start(command, args, env)?;
-                match Self::over_streams(stdout, stdin, limits, mode).await {
+                let program = ServerProgram { command: command.clone(), args: args.clone(), env: env.clone() };
+                let (answers, requests, mut process) = process::start(&program, launcher, limits.connect).await?;
+                match Self::over_streams(answers, requests, limits, mode).await {
                     Ok(mut connection) => {
                         connection.process = Some(process);
                         Ok(connection)
                     }
                     Err(Failed::Finding(finding)) => {
                         let words = process.all_words().await;
+                        let finding = match process.fault().filter(|_| finding.code == FindingCode::Closed) {
+                            Some(fault) => Finding { message: format!("{}: {fault}", finding.message), ..finding },
+                            None => finding,
+                        };
                         Err(Failed::Finding(explained(finding, words)))
                     }
                     Err(other) => Err(other),
@@ -161,6 +176,11 @@ impl Connection {
                 watch.list_changed();
             }
         });
+    }
+
+    /// Is set when the server is left for what it sends.
+    pub(super) fn flooded(&self) -> CancellationToken {
+        self.watch.flooded.clone()
     }
 
     /// Waits until the lists change or the server is gone.

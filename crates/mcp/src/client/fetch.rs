@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Trouble};
 use super::index::{self, Listed};
-use super::skill::{RemoteKind, RemoteSkill};
+use super::skill::{RemoteArgument, RemoteKind, RemoteSkill};
 use super::uri::{self, UriKind};
 use super::{prompt, read, text_only};
 use crate::finding::{Finding, FindingCode};
@@ -40,7 +40,7 @@ pub(super) async fn offer(connection: &Arc<Connection>, key: &str) -> Result<Off
 /// Something that is a skill when its text is there.
 enum Wanted {
     Skill(Listed, Vec<String>),
-    Prompt(Box<Prompt>),
+    Prompt(Box<Prompt>, Vec<RemoteArgument>),
 }
 
 struct Fetch<'c> {
@@ -172,8 +172,11 @@ impl<'c> Fetch<'c> {
                 self.findings.push(Finding::new(FindingCode::DuplicateUri, message).about(&found.name));
                 continue;
             }
-            match prompt::usable(&found) {
-                Ok(()) => wanted.push(Wanted::Prompt(Box::new(found))),
+            match prompt::arguments(&found) {
+                Ok(arguments) => {
+                    self.findings.extend(prompt::needs(&found, &arguments));
+                    wanted.push(Wanted::Prompt(Box::new(found), arguments));
+                }
                 Err(finding) => self.findings.push(*finding),
             }
         }
@@ -233,7 +236,7 @@ impl<'c> Fetch<'c> {
             .iter()
             .map(|wanted| match wanted {
                 Wanted::Skill(listed, path) => Unnamed { about: &listed.uri, path: path.clone() },
-                Wanted::Prompt(prompt) => {
+                Wanted::Prompt(prompt, _) => {
                     Unnamed { about: &prompt.name, path: vec!["prompt".to_owned(), prompt.name.clone()] }
                 }
             })
@@ -290,18 +293,21 @@ impl<'c> Fetch<'c> {
 }
 
 async fn read_one(connection: &Connection, wanted: Wanted, name: String) -> Result<RemoteSkill, Trouble> {
-    let (uri, kind, text) = match wanted {
-        Wanted::Prompt(prompt) => {
-            let text = prompt::text(connection, &prompt).await.map_err(|trouble| refused(trouble, &prompt.name))?;
-            (prompt.name, RemoteKind::Prompt, text)
+    let (uri, kind, arguments, text) = match wanted {
+        Wanted::Prompt(prompt, arguments) => {
+            let text = match arguments.as_slice() {
+                [] => prompt::text(connection, &prompt).await.map_err(|trouble| refused(trouble, &prompt.name))?,
+                arguments => prompt::uncalled(&prompt, arguments),
+            };
+            (prompt.name, RemoteKind::Prompt, arguments, text)
         }
         Wanted::Skill(listed, _) => {
             let read = read_listed(connection, &listed, &name).await;
             let text = read.map_err(|trouble| refused(trouble, &listed.uri))?;
-            (listed.uri, RemoteKind::Skill, text)
+            (listed.uri, RemoteKind::Skill, Vec::new(), text)
         }
     };
-    Ok(RemoteSkill { name, uri, kind, digest: Digest::of(text.as_bytes()), text })
+    Ok(RemoteSkill { name, uri, kind, arguments, digest: Digest::of(text.as_bytes()), text })
 }
 
 /// Reads a skill's text. One that changed since it was listed is asked about and read once more.

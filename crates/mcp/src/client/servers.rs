@@ -1,14 +1,16 @@
 //! All servers of a host, behind an interface without `async`.
 
+use super::call::{self, Callers};
 use super::connection::{Connection, Event};
 use super::fetch::{self, Offer};
+use super::launch::ServerLauncher;
 use super::skill::RemoteSkill;
 use crate::config::ServerEntry;
 use crate::finding::Finding;
 use crate::limits::McpLimits;
 use serde::Serialize;
 use skillgate_core::Source;
-use skillgate_runtime::{HeldSkill, SkillSource};
+use skillgate_runtime::{HeldExtras, HeldSkill, SkillSource};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -79,10 +81,22 @@ impl fmt::Debug for McpServers {
     }
 }
 
+/// How a host reaches its servers.
+#[derive(Clone, Debug, Default)]
+pub struct ClientOptions {
+    /// What one server may cost.
+    pub limits: McpLimits,
+    /// Starts the programs of servers. Without one they are children of this process, with the environment of their entry and
+    /// everything else that this process may.
+    pub launcher: Option<Arc<dyn ServerLauncher>>,
+}
+
 type Subscriber = Arc<dyn Fn() + Send + Sync>;
 
-#[derive(Default)]
-struct Shared {
+pub(super) struct Shared {
+    /// Where the connections live.
+    pub(super) runtime: tokio::runtime::Handle,
+    pub(super) callers: Callers,
     reports: Mutex<BTreeMap<String, ServerReport>>,
     settled: Condvar,
     subscribers: Mutex<Vec<Subscriber>>,
@@ -99,14 +113,21 @@ impl McpServers {
     ///
     /// # Errors
     /// What the system says when there cannot be threads for them.
-    pub fn connect(entries: Vec<ServerEntry>, limits: &McpLimits) -> std::io::Result<Self> {
+    pub fn connect(entries: Vec<ServerEntry>, options: &ClientOptions) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("skillgate-mcp")
             .enable_io()
             .enable_time()
             .build()?;
-        let (all, stop) = (Arc::new(Shared::default()), CancellationToken::new());
+        let all = Arc::new(Shared {
+            runtime: runtime.handle().clone(),
+            callers: Callers::default(),
+            reports: Mutex::default(),
+            settled: Condvar::new(),
+            subscribers: Mutex::default(),
+        });
+        let stop = CancellationToken::new();
         for entry in entries {
             all.put(ServerReport {
                 name: entry.name.clone(),
@@ -117,12 +138,12 @@ impl McpServers {
                 skills: Vec::new(),
                 findings: Vec::new(),
             });
-            let (shared, stop, limits) = (Arc::clone(&all), stop.clone(), limits.clone());
+            let (shared, stop, options) = (Arc::clone(&all), stop.clone(), options.clone());
             runtime.spawn(async move {
                 // Dropping the connection ends the server, so nothing has to be done when the host stops.
                 tokio::select! {
                     () = stop.cancelled() => {}
-                    () = look_after(entry, limits, &shared) => {}
+                    () = look_after(entry, options, &shared) => {}
                 }
             });
         }
@@ -139,7 +160,14 @@ impl McpServers {
     /// The skills of all servers, for a catalogue. It gives those that are known when it is asked.
     #[must_use]
     pub fn skills(&self) -> Arc<McpSkills> {
-        Arc::new(McpSkills { shared: Arc::clone(&self.shared) })
+        Arc::new(McpSkills { shared: Arc::clone(&self.shared), keeps: None })
+    }
+
+    /// The same for a host that holds the connections for nothing else: they stay for as long as a skill of the catalogue needs
+    /// its server, which is one whose text is made when it is called.
+    #[must_use]
+    pub fn into_skills(self) -> Arc<McpSkills> {
+        Arc::new(McpSkills { shared: Arc::clone(&self.shared), keeps: Some(Arc::new(self)) })
     }
 
     /// Calls `changed` whenever the skills of a server are others than before.
@@ -152,10 +180,11 @@ impl McpServers {
 impl Drop for McpServers {
     fn drop(&mut self) {
         self.stop.cancel();
-        if let Some(runtime) = self.runtime.take() {
-            // Long enough for the tasks to see it; their servers are killed as they end.
-            runtime.shutdown_timeout(Duration::from_secs(2));
-        }
+        let Some(runtime) = self.runtime.take() else { return };
+        // Long enough for the tasks to see it; their servers are killed as they end.
+        let end = move || runtime.shutdown_timeout(Duration::from_secs(2));
+        // A task may be the last to hold this, and a task may not wait.
+        if tokio::runtime::Handle::try_current().is_ok() { drop(std::thread::spawn(end)) } else { end() }
     }
 }
 
@@ -163,6 +192,7 @@ impl Drop for McpServers {
 #[derive(Debug)]
 pub struct McpSkills {
     shared: Arc<Shared>,
+    keeps: Option<Arc<McpServers>>,
 }
 
 impl SkillSource for McpSkills {
@@ -173,6 +203,17 @@ impl SkillSource for McpSkills {
     fn texts(&self) -> Vec<HeldSkill> {
         let reports = self.shared.reports();
         reports.values().flat_map(|report| report.skills.iter().map(|skill| skill.held(&report.name))).collect()
+    }
+
+    fn extras(&self, name: &str) -> HeldExtras {
+        let reports = self.shared.reports();
+        let mut skills = reports.values().flat_map(|report| report.skills.iter().map(move |skill| (report, skill)));
+        let called = skills.find(|(_, skill)| skill.name == name).filter(|(_, skill)| !skill.arguments.is_empty());
+        let call = called.map(|(report, skill)| {
+            let (shared, keeps) = (Arc::clone(&self.shared), self.keeps.clone());
+            call::body(shared, keeps, report.name.clone(), skill.uri.clone(), skill.arguments.clone())
+        });
+        HeldExtras { call, ..HeldExtras::default() }
     }
 }
 
@@ -206,11 +247,11 @@ impl Shared {
 }
 
 /// Keeps one server's report true, for ever.
-async fn look_after(entry: ServerEntry, limits: McpLimits, shared: &Shared) {
-    let mut backoff = limits.retry;
+async fn look_after(entry: ServerEntry, options: ClientOptions, shared: &Shared) {
+    let mut backoff = options.limits.retry;
     loop {
         let began = tokio::time::Instant::now();
-        let lost = once(&entry, &limits, shared).await;
+        let lost = once(&entry, &options, shared).await;
         let transport = entry.transport.kind();
         shared.put(ServerReport {
             name: entry.name.clone(),
@@ -222,7 +263,7 @@ async fn look_after(entry: ServerEntry, limits: McpLimits, shared: &Shared) {
             findings: vec![lost],
         });
         if began.elapsed() >= STEADY {
-            backoff = limits.retry;
+            backoff = options.limits.retry;
         }
         tokio::time::sleep(backoff).await;
         backoff = (backoff * 2).min(MAX_BACKOFF);
@@ -230,11 +271,13 @@ async fn look_after(entry: ServerEntry, limits: McpLimits, shared: &Shared) {
 }
 
 /// One connection from its beginning to its end; gives why it ended.
-async fn once(entry: &ServerEntry, limits: &McpLimits, shared: &Shared) -> Finding {
-    let connection = match Connection::open(entry, limits).await {
+async fn once(entry: &ServerEntry, options: &ClientOptions, shared: &Shared) -> Finding {
+    let limits = &options.limits;
+    let connection = match Connection::open(entry, limits, options.launcher.as_ref()).await {
         Ok(connection) => connection,
         Err(finding) => return finding,
     };
+    let reachable = shared.callers.put(&entry.name, &connection);
     let mut connection = Arc::new(connection);
     let lost = loop {
         match fetch::offer(&connection, &entry.key).await {
@@ -249,6 +292,7 @@ async fn once(entry: &ServerEntry, limits: &McpLimits, shared: &Shared) -> Findi
             Event::Changed => tokio::time::sleep(limits.refresh).await,
         }
     };
+    drop(reachable);
     if let Some(connection) = Arc::into_inner(connection) {
         connection.close().await;
     }

@@ -8,7 +8,7 @@ use skillgate_runtime::HeldSkill;
 pub enum RemoteKind {
     /// A `SKILL.md`.
     Skill,
-    /// A prompt without arguments that it needs.
+    /// A prompt. The text of one with arguments is made by its server when it is called.
     Prompt,
 }
 
@@ -23,6 +23,33 @@ impl RemoteKind {
     }
 }
 
+/// An argument of a prompt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RemoteArgument {
+    /// Its name.
+    pub name: String,
+    /// Whether it has to be given.
+    pub required: bool,
+    /// What it is for, as the server says.
+    pub description: Option<String>,
+}
+
+impl RemoteArgument {
+    /// How a call's arguments are written.
+    pub(crate) fn form(arguments: &[Self]) -> String {
+        let hint = Self::hint(arguments);
+        format!("write them as `{hint}`, each one word, with quotes where it has blanks, or by name: `NAME=value`")
+    }
+
+    /// The arguments in their order: `<needed> [other]`.
+    pub(crate) fn hint(arguments: &[Self]) -> String {
+        let written = |argument: &Self| {
+            if argument.required { format!("<{}>", argument.name) } else { format!("[{}]", argument.name) }
+        };
+        arguments.iter().map(written).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// A skill of a server: its text, and where it is from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RemoteSkill {
@@ -32,7 +59,9 @@ pub struct RemoteSkill {
     pub uri: String,
     /// What it is made of.
     pub kind: RemoteKind,
-    /// The whole text, as of a `SKILL.md`.
+    /// The arguments of a prompt. One that has any is asked for its text with each call.
+    pub arguments: Vec<RemoteArgument>,
+    /// The whole text, as of a `SKILL.md`; of a prompt with arguments, what is known of it before a call.
     pub text: String,
     /// Digest of the text.
     pub digest: Digest,

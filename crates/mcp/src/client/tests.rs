@@ -1,5 +1,10 @@
 //! The client against servers that behave, lie, hang, flood and die.
 
+mod bad_input;
+#[cfg(unix)]
+mod called;
+#[cfg(unix)]
+mod launched;
 mod lies;
 mod lost;
 mod offers;

@@ -1,14 +1,14 @@
 //! One client's conversation: its session, and the calls that run for it.
 
+use super::call::{Call, Outcome, Parked, Reply, Resumed, Wanted};
 use super::elicit::Questions;
 use super::refused::Refused;
 use super::serve::Served;
 use rmcp::model::{ProgressNotificationParam, ProtocolVersion};
-use rmcp::service::{ElicitationMode, RequestContext, RoleServer};
-use skillgate_runtime::{CancelToken, Invocation, InvokeRequest, Session, SessionOptions};
+use rmcp::service::{RequestContext, RoleServer};
+use skillgate_runtime::{Session, SessionOptions};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Handles the requests of one connection. It begins a session with the first call that needs one, when it is known whether the
@@ -19,14 +19,27 @@ pub(crate) struct Conversation {
     id: String,
     /// The session, with the number of the change that brought its runtime.
     session: Mutex<Option<(u64, Arc<Session>)>>,
-    questions: Questions,
+    questions: Arc<Questions>,
+    /// Calls whose client has to come back. Over a connection that stays they end with it.
+    parked: Arc<Parked>,
     /// Ends what waits on behalf of the connection when it is gone.
     pub(super) ended: CancellationToken,
     _end: DropGuard,
 }
 
+/// How the client's user can be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// By a request to the client while its own is served.
+    Elicit,
+    /// By an answer that asks: the protocol of 2026-07-28 has no requests to clients.
+    Return,
+    /// Not at all.
+    Nobody,
+}
+
 impl Conversation {
-    pub(super) fn new(served: Arc<Served>) -> Self {
+    pub(super) fn new(served: Arc<Served>, parked: Arc<Parked>) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let ended = CancellationToken::new();
@@ -34,7 +47,8 @@ impl Conversation {
             served,
             id: format!("mcp-{}-{number}", std::process::id()),
             session: Mutex::default(),
-            questions: Questions::new(),
+            questions: Arc::new(Questions::new()),
+            parked,
             _end: ended.clone().drop_guard(),
             ended,
         }
@@ -48,10 +62,9 @@ impl Conversation {
             Some((of, session)) if *of == number => Arc::clone(session),
             _ => {
                 let options = SessionOptions::default().id(self.id.clone());
-                let options = if self.served.options.ask && can_ask(context) {
-                    options.answerer(self.questions.answerer())
-                } else {
-                    options
+                let options = match self.way(context) {
+                    Way::Elicit => options.answerer(self.questions.answerer()),
+                    Way::Return | Way::Nobody => options,
                 };
                 let begun = runtime.session(options);
                 *session = Some((number, Arc::clone(&begun)));
@@ -60,75 +73,80 @@ impl Conversation {
         }
     }
 
+    fn way(&self, context: &RequestContext<RoleServer>) -> Way {
+        let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+        // A client that names neither form nor address means forms.
+        let has_forms = elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none());
+        let version = context.protocol_version().filter(|_| has_forms && self.served.options.ask);
+        match version {
+            None => Way::Nobody,
+            Some(version) if version.as_str() < ProtocolVersion::V_2026_07_28.as_str() => Way::Elicit,
+            Some(_) => Way::Return,
+        }
+    }
+
+    /// Begins a call. One that asks by its answer has a session of its own: in that protocol each request stands alone, and a
+    /// question of one call must not hold up another.
+    fn begin(&self, context: &RequestContext<RoleServer>, way: Way, wanted: Wanted) -> Call {
+        if way != Way::Return {
+            return Call::begin(self.session(context), Arc::clone(&self.questions), wanted);
+        }
+        let questions = Arc::new(Questions::new());
+        let options = SessionOptions::default().id(self.id.clone()).answerer(questions.answerer());
+        Call::begin(self.served.runtime().1.session(options), questions, wanted)
+    }
+
     /// Invokes a skill without holding up other requests, tells the client how it goes, asks its user what a rule asks, and
     /// stops when the client takes the request back or is gone.
     pub(super) async fn invoke(
         &self,
         context: &RequestContext<RoleServer>,
-        request: InvokeRequest,
-    ) -> Result<Invocation, Refused> {
+        wanted: Wanted,
+        reply: Reply,
+    ) -> Result<Outcome, Refused> {
         let cancelled = || Refused::new("cancelled", "the request was taken back");
         let _turn = tokio::select! {
             turn = self.served.turns.acquire() => turn.map_err(|_| cancelled())?,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
-        let cancel = CancelOnDrop(CancelToken::new());
-        let request = request.cancel(cancel.0.clone());
-        let session = self.session(context);
-        let mut running = tokio::task::spawn_blocking(move || session.invoke(&request));
+        let way = self.way(context);
+        let mut call = if reply == Reply::default() {
+            self.begin(context, way, wanted)
+        } else {
+            match self.parked.resume(&wanted, reply)? {
+                Resumed::Goes(call) => call,
+                Resumed::AsksAgain(asks) => return Ok(Outcome::Asks(asks)),
+            }
+        };
         let mut progress = Progress::new(context, self.served.options.progress);
         let ended = loop {
             tokio::select! {
                 biased;
                 () = context.ct.cancelled() => {
-                    cancel.0.cancel();
-                    self.drain(&mut running).await;
+                    call.stop().await;
                     return Err(cancelled());
                 }
-                ended = &mut running => break ended,
-                pending = self.questions.next() => {
-                    let asked = pending.ask(&context.peer, self.served.options.ask_within);
-                    tokio::select! {
-                        () = asked => {}
-                        // The question is dropped, which is a no; the loop sees the cancellation.
-                        () = context.ct.cancelled() => {}
+                ended = &mut call.running => break ended,
+                pending = call.questions.next() => match way {
+                    Way::Return => return self.parked.park(call, pending).map(Outcome::Asks),
+                    Way::Elicit => {
+                        let asked = pending.ask(&context.peer, self.served.options.ask_within);
+                        tokio::select! {
+                            () = asked => {}
+                            // The question is dropped, which is a no; the loop sees the cancellation.
+                            () = context.ct.cancelled() => {}
+                        }
                     }
-                }
+                    Way::Nobody => drop(pending),
+                },
                 () = progress.tick() => progress.tell(context).await,
             }
         };
         match ended {
-            Ok(Ok(invocation)) => Ok(invocation),
+            Ok(Ok(invocation)) => Ok(Outcome::Done(Box::new(invocation))),
             Ok(Err(error)) => Err(Refused::of(&error)),
             Err(_) => Err(Refused::new("bug", "the call ended in a bug of Skillgate; its log says more")),
         }
-    }
-
-    /// Waits for a call that was cancelled. It may still want to ask; nobody answers any more.
-    async fn drain<T>(&self, running: &mut JoinHandle<T>) {
-        loop {
-            tokio::select! {
-                _ = &mut *running => return,
-                pending = self.questions.next() => drop(pending),
-            }
-        }
-    }
-}
-
-/// Whether a request to the client's user can be made while it is served. In the newest protocol the client has to be answered
-/// first, so there is nobody to ask.
-fn can_ask(context: &RequestContext<RoleServer>) -> bool {
-    let newest = ProtocolVersion::V_2026_07_28;
-    let older = context.protocol_version().is_some_and(|version| version.as_str() < newest.as_str());
-    older && context.peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
-}
-
-/// Stops what runs also when the request's own task is gone.
-struct CancelOnDrop(CancelToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

@@ -1,9 +1,12 @@
 //! Asks the client's user what a rule asks.
 
 use crate::finding::shown;
-use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
+    InputRequests, InputRequiredResult,
+};
 use rmcp::service::{Peer, RoleServer};
-use serde_json::json;
+use serde_json::{Value, json};
 use skillgate_exec::Asked;
 use skillgate_runtime::{Always, Answer, Answerer, Question};
 use std::sync::{Arc, mpsc};
@@ -17,8 +20,8 @@ pub(super) struct Pending {
     answer: mpsc::SyncSender<Answer>,
 }
 
-/// The questions of one conversation. A client may only be asked while a request of its own is open, so those who wait for an
-/// invocation carry them.
+/// The questions of one conversation, or of one call. A client may only be asked while a request of its own is open, so those who
+/// wait for an invocation carry them.
 #[derive(Debug)]
 pub(super) struct Questions {
     sender: UnboundedSender<Pending>,
@@ -64,22 +67,27 @@ impl Answerer for Elicitor {
 }
 
 impl Pending {
+    /// What a client is told that has to come back with the answer, as `name`, and with `state`.
+    pub(super) fn input_required(&self, name: &str, state: String) -> Option<InputRequiredResult> {
+        let request = InputRequest::Elicitation(ElicitRequest::new(request(&self.question, false)?));
+        Some(InputRequiredResult::new(Some(InputRequests::from([(name.to_owned(), request)])), Some(state)))
+    }
+
+    /// Takes what the client came back with. Everything but a clear yes is a no.
+    pub(super) fn answered(self, answer: &Value) {
+        let answer = serde_json::from_value(answer.clone());
+        let answer = answer.map_or(Answer::No, |answer| decided(&answer, false));
+        let _nobody_waits = self.answer.send(answer);
+    }
+
     /// Asks the user of the client. Everything but a clear yes is a no.
     pub(super) async fn ask(self, peer: &Peer<RoleServer>, limit: Duration) {
-        let answer = match request(&self.question) {
+        let answer = match request(&self.question, true) {
             Some(request) => peer.create_elicitation_with_timeout(request, Some(limit)).await,
             None => return,
         };
         let answer = match answer {
-            Ok(answer) if answer.action == ElicitationAction::Accept => {
-                let decision = answer.content.as_ref().and_then(|content| content.get("decision"));
-                match decision.and_then(serde_json::Value::as_str) {
-                    Some("once") => Answer::Once,
-                    Some("always") if self.question.always != Always::Never => Answer::Always,
-                    _ => Answer::No,
-                }
-            }
-            Ok(_) => Answer::No,
+            Ok(answer) => decided(&answer, self.question.always != Always::Never),
             Err(error) => {
                 tracing::warn!(%error, "the client did not answer a question");
                 Answer::No
@@ -90,9 +98,21 @@ impl Pending {
     }
 }
 
-fn request(question: &Question) -> Option<ElicitRequestParams> {
+/// What somebody chose. Everything but a clear yes is a no.
+fn decided(answer: &ElicitResult, for_good: bool) -> Answer {
+    let decision = answer.content.as_ref().and_then(|content| content.get("decision"));
+    match decision.and_then(Value::as_str).filter(|_| answer.action == ElicitationAction::Accept) {
+        Some("once") => Answer::Once,
+        Some("always") if for_good => Answer::Always,
+        _ => Answer::No,
+    }
+}
+
+/// The question as a form. `for_good`: whether the conversation goes on, so that an `always` would mean something.
+fn request(question: &Question, for_good: bool) -> Option<ElicitRequestParams> {
+    let for_good = for_good && question.always != Always::Never;
     let mut choices = vec!["no", "once"];
-    if question.always != Always::Never {
+    if for_good {
         choices.push("always");
     }
     let schema = json!({
@@ -100,17 +120,25 @@ fn request(question: &Question) -> Option<ElicitRequestParams> {
         "properties": {"decision": {
             "type": "string",
             "title": "Decision",
-            "description": "`once` allows exactly this, in this invocation; `always` as far as the message says",
+            "description": if for_good {
+                "`once` allows exactly this, in this invocation; `always` as far as the message says"
+            } else {
+                "`once` allows exactly this, in this invocation"
+            },
             "enum": choices,
         }},
         "required": ["decision"],
     });
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
-    Some(ElicitRequestParams::FormElicitationParams { meta: None, message: message(question), requested_schema })
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message(question, for_good),
+        requested_schema,
+    })
 }
 
 /// The question, with the rule that asks.
-fn message(question: &Question) -> String {
+fn message(question: &Question, for_good: bool) -> String {
     let skill = question.skill.as_ref().map_or_else(|| "A skill".to_owned(), |skill| format!("The skill `{skill}`"));
     let mut message = match &question.asked {
         Asked::Skill => format!("{skill} is about to be used."),
@@ -125,7 +153,13 @@ fn message(question: &Question) -> String {
     message.push_str("\nAsked because of ");
     message.push_str(&question.because);
     match &question.always {
+        Always::Rule(rule) if !for_good => {
+            message.push_str("\nNobody is asked any more where the host allows `");
+            message.push_str(rule);
+            message.push_str("`.");
+        }
         Always::Never => {}
+        Always::Session if !for_good => {}
         Always::Session => message.push_str("\n`always` holds for this conversation."),
         Always::Rule(rule) => {
             message.push_str("\n`always` holds for this conversation, as if the host allowed `");

@@ -1,5 +1,6 @@
 //! The methods of the protocol.
 
+use super::call::{Outcome, Reply, Wanted};
 use super::conversation::Conversation;
 use super::page::page;
 use super::refused::Refused;
@@ -14,7 +15,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 use skillgate_policy::Invoker;
-use skillgate_runtime::{DiscoverSkills, InvokeRequest, Session};
+use skillgate_runtime::{DiscoverSkills, Session};
 use std::sync::Arc;
 
 const INSTRUCTIONS: &str = "Skills are sets of instructions for one kind of task. The tool DiscoverSkills finds the ones for what \
@@ -55,13 +56,13 @@ impl ServerHandler for Conversation {
             tool::SKILL => {
                 let input: tool::SkillInput = tool::input(tool::SKILL, request.arguments)?;
                 let (name, args) = input.checked()?;
-                let wanted = InvokeRequest::new(name, Invoker::Model);
-                let wanted = args.into_iter().fold(wanted, InvokeRequest::arguments);
-                let result = match self.invoke(&context, wanted).await {
-                    Ok(invocation) => tool::invoked(&invocation),
-                    Err(refused) => refused.tool_result(),
-                };
-                Ok(result.into())
+                let wanted = Wanted { name, arguments: args, invoker: Invoker::Model };
+                let reply = Reply { state: request.request_state, responses: request.input_responses };
+                Ok(match self.invoke(&context, wanted, reply).await {
+                    Ok(Outcome::Done(invocation)) => tool::invoked(&invocation).into(),
+                    Ok(Outcome::Asks(question)) => question.into(),
+                    Err(refused) => refused.tool_result().into(),
+                })
             }
             tool::DISCOVER => {
                 let input: DiscoverSkills = tool::input(tool::DISCOVER, request.arguments)?;
@@ -146,17 +147,20 @@ impl ServerHandler for Conversation {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let catalogue = self.session(&context).catalogue();
-        let found = typed(&catalogue).into_iter().find(|skill| skill.id.command.as_str() == request.name);
+        let session = self.session(&context);
+        let found = typed(&session.catalogue()).into_iter().find(|skill| skill.id.command.as_str() == request.name);
         let Some(skill) = found else {
             let message = format!("there is no prompt `{}`", crate::finding::shown(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let arguments = prompt::typed(&skill, request.arguments.as_ref())?;
-        let wanted = InvokeRequest::new(request.name, Invoker::User);
-        let wanted = arguments.into_iter().fold(wanted, InvokeRequest::arguments);
-        let invocation = self.invoke(&context, wanted).await.map_err(|refused| refused.error())?;
-        Ok(prompt::result(&skill, &invocation).into())
+        let by_name = session.roots().call_body(&skill).is_some();
+        let arguments = prompt::typed(&skill, request.arguments.as_ref(), by_name)?;
+        let wanted = Wanted { name: request.name, arguments, invoker: Invoker::User };
+        let reply = Reply { state: request.request_state, responses: request.input_responses };
+        match self.invoke(&context, wanted, reply).await.map_err(|refused| refused.error())? {
+            Outcome::Done(invocation) => Ok(prompt::result(&skill, &invocation).into()),
+            Outcome::Asks(question) => Ok(question.into()),
+        }
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

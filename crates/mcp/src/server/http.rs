@@ -95,8 +95,9 @@ pub(super) async fn serve(
         .with_max_request_body_bytes(server.message_bytes())
         // A browser's page has no business here, whatever it is called.
         .enforce_origin_validation();
-    let maker = server.clone();
-    let service = StreamableHttpService::new(move || Ok(maker.conversation()), Arc::clone(&sessions), config);
+    // Each request of the newest protocol is a conversation of its own, so what waits for a client is kept for all of them.
+    let (maker, parked) = (server.clone(), server.parked());
+    let service = StreamableHttpService::new(move || Ok(maker.conversation(&parked)), Arc::clone(&sessions), config);
     let guard = Arc::new(Guard {
         token: token.clone(),
         sessions,

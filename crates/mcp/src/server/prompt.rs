@@ -1,5 +1,6 @@
 //! Skills that a user may invoke, as prompts.
 
+use super::fork;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
@@ -29,8 +30,9 @@ pub(super) fn definition(skill: &Skill) -> Prompt {
         .with_title(skill.label.clone())
 }
 
-/// The arguments as a user would have typed them: named ones in their order, each one word.
-pub(super) fn typed(skill: &Skill, given: Option<&JsonObject>) -> Result<Option<String>, ErrorData> {
+/// The arguments as a user would have typed them: named ones in their order, each one word. `by_name`: the skill takes them as
+/// `NAME=value`, in which nothing can be taken for another one.
+pub(super) fn typed(skill: &Skill, given: Option<&JsonObject>, by_name: bool) -> Result<Option<String>, ErrorData> {
     let names: Vec<&str> = skill.frontmatter.arguments.iter().map(|name| name.value.as_str()).collect();
     let known = |name: &str| if names.is_empty() { name == ARGUMENTS } else { names.contains(&name) };
     let given: Vec<(&String, &Value)> = given.iter().flat_map(|given| given.iter()).collect();
@@ -46,6 +48,10 @@ pub(super) fn typed(skill: &Skill, given: Option<&JsonObject>) -> Result<Option<
     if names.is_empty() {
         return Ok(values.get(ARGUMENTS).map(|text| (*text).to_owned()));
     }
+    if by_name {
+        let words: Vec<String> = values.iter().map(|(name, value)| quoted(&format!("{name}={value}"))).collect();
+        return Ok((!words.is_empty()).then(|| words.join(" ")));
+    }
     let Some(last) = names.iter().rposition(|name| values.contains_key(name)) else { return Ok(None) };
     let words: Vec<String> =
         names[..=last].iter().map(|name| quoted(values.get(name).copied().unwrap_or_default())).collect();
@@ -58,11 +64,9 @@ fn quoted(text: &str) -> String {
 }
 
 pub(super) fn result(skill: &Skill, invocation: &Invocation) -> GetPromptResult {
-    let messages = invocation
-        .messages
-        .iter()
-        .map(|message| PromptMessage::new_text(Role::User, message.content.clone()))
-        .collect();
+    let texts = invocation.messages.iter().map(|message| message.content.clone());
+    let texts = fork::instruction(invocation).into_iter().chain(texts);
+    let messages = texts.map(|text| PromptMessage::new_text(Role::User, text)).collect();
     let result = GetPromptResult::new(messages);
     match &skill.description {
         Some(description) => result.with_description(description.clone()),

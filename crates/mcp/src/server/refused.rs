@@ -25,6 +25,11 @@ impl Refused {
         Self { code, number: None, message: message.into(), rule: None, help: Vec::new() }
     }
 
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
     pub(super) fn of(error: &InvokeError) -> Self {
         let mut refused = Self::new(error.code(), error.to_string());
         match error {
@@ -66,6 +71,7 @@ impl Refused {
                 refused.help = vec![format!("the user can trust the plugin: skillgate trust add '{}'", root.display())];
             }
             InvokeError::Disabled { pattern, .. } => refused.rule = Some(format!("skills.disable `{pattern}`")),
+            InvokeError::CallBody { error, .. } => refused.help.extend(error.form().map(str::to_owned)),
             InvokeError::Broken { findings, .. } => refused.help.clone_from(findings),
             InvokeError::Failed(failed) if !failed.output.is_empty() => {
                 refused.help = vec![format!("it printed:\n{}", failed.output)];

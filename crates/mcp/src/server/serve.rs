@@ -1,3 +1,4 @@
+use super::call::Parked;
 use super::conversation::Conversation;
 use super::http::{self, BearerToken, HttpOptions};
 use crate::stream::LineBound;
@@ -144,7 +145,8 @@ impl SkillServer {
         let input = LineBound::new(input, bound);
         let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output).with_max_line_length(bound);
         let service = tokio::select! {
-            service = serve_server(self.conversation(), transport) => service,
+            // What waits for this client ends with its connection.
+            service = serve_server(self.conversation(&self.parked()), transport) => service,
             () = self.stop.cancelled() => return Ok(()),
         };
         let service = match service {
@@ -161,8 +163,13 @@ impl SkillServer {
         Ok(())
     }
 
-    pub(super) fn conversation(&self) -> Conversation {
-        Conversation::new(Arc::clone(&self.served))
+    pub(super) fn conversation(&self, parked: &Arc<Parked>) -> Conversation {
+        Conversation::new(Arc::clone(&self.served), Arc::clone(parked))
+    }
+
+    /// A place for calls whose client has to come back.
+    pub(super) fn parked(&self) -> Arc<Parked> {
+        Parked::new(self.served.options.calls_at_once, self.served.options.ask_within)
     }
 
     pub(super) fn stopped(&self) -> CancellationToken {

@@ -1,6 +1,7 @@
 //! The server against a client of the same library, and against raw lines.
 
 mod asking;
+mod asking_newest;
 mod bad_input;
 mod calls;
 mod fixture;

@@ -1,5 +1,6 @@
 //! The tools `Skill` and `DiscoverSkills`.
 
+use super::fork;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::Deserialize;
@@ -109,11 +110,13 @@ pub(super) fn invoked(invocation: &Invocation) -> CallToolResult {
             })
         })
         .collect();
-    let content = invocation.messages.iter().map(|message| ContentBlock::text(message.content.clone())).collect();
+    let prompt = invocation.messages.iter().map(|message| ContentBlock::text(message.content.clone()));
+    let content = fork::instruction(invocation).map(ContentBlock::text).into_iter().chain(prompt).collect();
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(json!({
         "skill": invocation.skill.to_string(),
         "mode": mode,
+        "fork": fork::wanted(invocation),
         "model": invocation.model,
         "authority": invocation.authority,
         "injections": injections,

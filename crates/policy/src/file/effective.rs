@@ -1,14 +1,14 @@
-use super::keys::HOOK_TIMEOUT_MS;
+use super::keys::{HOOK_TIMEOUT_MS, MCP_CONNECT_MS, MCP_REQUEST_MS};
 use super::sections::PolicyFile;
 use super::settings::{
-    ComponentSettings, Day, KeyStanding, OnFailure, PolicySkills, PreApproveSettings, ProgramSettings, PublicKey,
-    Setting, SignerSettings,
+    ComponentSettings, Day, KeyStanding, McpPolicy, OnFailure, PolicySkills, PreApproveSettings, ProgramSettings,
+    PublicKey, Setting, SignerSettings,
 };
 use crate::builtin_limits;
 use crate::host::{Defaults, Host};
 use crate::level::{Ceiling, PreApproval, Restriction};
-use crate::pattern::ToolPattern;
 use crate::rule::{Effect, Place, Rule};
+use crate::trust::SignerGrant;
 use skillgate_core::{Limits, Profile, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -82,6 +82,8 @@ pub struct Policy {
     pub limits: Vec<(&'static str, Setting<u64>)>,
     /// Wall time of one hook, milliseconds.
     pub hook_timeout_ms: Setting<u64>,
+    /// What holds for servers of skills.
+    pub mcp: McpPolicy,
     /// The file that gets the record.
     pub audit_log: Option<Setting<String>>,
     /// Whether a run whose record cannot be written is refused.
@@ -162,6 +164,19 @@ impl Policy {
                 Setting::new(HOOK_TIMEOUT_MS, Place::BuiltIn),
                 all.iter().filter_map(|file| file.hook_timeout_ms.as_ref()),
             ),
+            mcp: McpPolicy {
+                connect_ms: lowest(
+                    Setting::new(MCP_CONNECT_MS, Place::BuiltIn),
+                    all.iter().filter_map(|file| file.mcp.connect_ms.as_ref()),
+                ),
+                request_ms: lowest(
+                    Setting::new(MCP_REQUEST_MS, Place::BuiltIn),
+                    all.iter().filter_map(|file| file.mcp.request_ms.as_ref()),
+                ),
+                sandbox: choice.restricted(|file| file.mcp.sandbox.as_ref(), &true, false),
+                show: choice.of(|file| file.mcp.show.as_ref(), None),
+                memory_bytes: choice.of(|file| file.mcp.memory_bytes.as_ref(), None),
+            },
             audit_log: choice.of(|file| file.audit.log.as_ref(), options.audit_log.as_ref()),
             audit_required: choice.restricted(|file| file.audit.required.as_ref(), &true, false),
             rules: Rules {
@@ -203,13 +218,14 @@ impl Policy {
     /// What a pack may do that these keys signed: what any of those that count grants. `None` when none counts, so that the
     /// pack is text only.
     #[must_use]
-    pub fn granted_to_signers(&self, keys: &[PublicKey], today: Day) -> Option<Vec<ToolPattern>> {
+    pub fn granted_to_signers(&self, keys: &[PublicKey], today: Day) -> Option<SignerGrant> {
         let counts = |signer: &&Setting<SignerSettings>| {
             keys.contains(&signer.value.public) && self.standing(&signer.value.public, today) == KeyStanding::Counts
         };
         let signers: Vec<_> = self.keys.values().filter(counts).collect();
-        let granted = signers.iter().flat_map(|signer| signer.value.allow.iter().cloned()).collect();
-        (!signers.is_empty()).then_some(granted)
+        let allow = signers.iter().flat_map(|signer| signer.value.allow.iter().cloned()).collect();
+        let hooks = signers.iter().any(|signer| signer.value.hooks);
+        (!signers.is_empty()).then_some(SignerGrant { allow, hooks })
     }
 
     /// Where it is said that the injections of this source's skills do not run; `None` when they do.

@@ -2,8 +2,8 @@
 
 use super::level::Setter;
 use Kind::{
-    AbsolutePath, Date, Digest, Name, Number, Path, Patterns, ProjectPaths, PublicKey, SkillNames, SkillSets, Switch,
-    Variables, Word, Words,
+    AbsolutePath, AbsolutePaths, Date, Digest, Name, Number, Path, Patterns, ProjectPaths, PublicKey, SkillNames,
+    SkillSets, Switch, Variables, Word, Words,
 };
 use Setter::{Everybody, Host, Managed};
 use Unit::{Bytes, Characters, Count, Milliseconds};
@@ -77,6 +77,8 @@ pub enum Kind {
     Path,
     /// A path that begins with `/`.
     AbsolutePath,
+    /// A list of paths that begin with `/`.
+    AbsolutePaths,
     /// A list of paths below the project.
     ProjectPaths,
     /// A list of names of environment variables.
@@ -122,6 +124,10 @@ impl Unit {
 
 /// The built-in bound of one hook, milliseconds.
 pub const HOOK_TIMEOUT_MS: u64 = 60_000;
+/// The built-in bound of starting or reaching a server of skills, with its handshake, milliseconds.
+pub const MCP_CONNECT_MS: u64 = 5_000;
+/// The built-in bound of one request to a server of skills, milliseconds.
+pub const MCP_REQUEST_MS: u64 = 30_000;
 /// The most address space that a program's own entry can give each of its processes, bytes.
 pub const PROGRAM_MEMORY_BYTES: u64 = 64 << 30;
 
@@ -313,6 +319,13 @@ pub const SECTIONS: &[Section] = &[
                 Host,
                 "What packs that it signed are granted, inside what everything else grants.",
             ),
+            key(
+                "hooks",
+                Switch,
+                "false",
+                Host,
+                "`true`: the hooks of packs that it signed run, and what they run is bounded by `allow` too.",
+            ),
             key("expires", Date, "never", Host, "The last day on which its signatures count."),
             key(
                 "revoked",
@@ -354,6 +367,42 @@ pub const SECTIONS: &[Section] = &[
         keys: &[key("timeout_ms", Number(Milliseconds), "60000", Host, "Wall time of one hook.")],
     },
     Section {
+        name: "mcp",
+        shape: Shape::Table,
+        about: "Servers of skills (`--mcp-config`, `skillgate mcp list`). A file can only lower the two times; the lowest of all files holds.",
+        keys: &[
+            key(
+                "connect_ms",
+                Number(Milliseconds),
+                "5000",
+                Everybody,
+                "Time for starting or reaching a server, and again for its handshake.",
+            ),
+            key("request_ms", Number(Milliseconds), "30000", Everybody, "Time for each request to a server."),
+            key(
+                "sandbox",
+                Switch,
+                "false",
+                Host,
+                "`true`: a server that is started runs in the host sandbox, without a network; where that is not available it is not started. `false` in another file does not undo the managed file's `true`.",
+            ),
+            key(
+                "show",
+                AbsolutePaths,
+                "[]",
+                Host,
+                "Directories, besides the system's, that servers in the sandbox are shown, read-only.",
+            ),
+            key(
+                "memory_bytes",
+                Number(Bytes),
+                "limits.memory_bytes",
+                Host,
+                "Address space of each process of a server in the sandbox; as `memory_bytes` of a program.",
+            ),
+        ],
+    },
+    Section {
         name: "audit",
         shape: Shape::Table,
         about: "The record of what was decided and what ran.",
@@ -378,6 +427,12 @@ pub fn greatest(section: &str, key: &str) -> Option<u64> {
             key => greatest("limits", key),
         },
         "hooks" if key == "timeout_ms" => Some(HOOK_TIMEOUT_MS),
+        "mcp" => match key {
+            "connect_ms" => Some(MCP_CONNECT_MS),
+            "request_ms" => Some(MCP_REQUEST_MS),
+            "memory_bytes" => Some(PROGRAM_MEMORY_BYTES),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -18,10 +18,14 @@ mod values;
 pub use edit::{AddRulesError, quoted, with_rules};
 pub use effective::{Layers, Options, Policy, RuleLevel};
 pub use error::{Excerpt, PolicyError};
-pub use keys::{HOOK_TIMEOUT_MS, Key, Kind, PROGRAM_MEMORY_BYTES, SECTIONS, Section, Shape, Unit, greatest};
+pub use keys::{
+    HOOK_TIMEOUT_MS, Key, Kind, MCP_CONNECT_MS, MCP_REQUEST_MS, PROGRAM_MEMORY_BYTES, SECTIONS, Section, Shape, Unit,
+    greatest,
+};
 pub use level::{Level, Setter};
 pub use sections::{MAX_POLICY_BYTES, PolicyFile};
 pub use settings::{
-    AuditSettings, ComponentSettings, Day, KeyStanding, OnFailure, Permissions, PolicySkills, PreApproveSettings,
-    ProfileSettings, ProgramLimits, ProgramSettings, PublicKey, Setting, SignerSettings, SkillSettings,
+    AuditSettings, ComponentSettings, Day, KeyStanding, McpPolicy, McpSettings, OnFailure, Permissions, PolicySkills,
+    PreApproveSettings, ProfileSettings, ProgramLimits, ProgramSettings, PublicKey, Setting, SignerSettings,
+    SkillSettings,
 };

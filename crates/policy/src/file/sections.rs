@@ -3,8 +3,8 @@ use super::error::{Findings, PolicyError};
 use super::level::Level;
 use super::reader::{Field, Fields, Reader};
 use super::settings::{
-    AuditSettings, ComponentSettings, OnFailure, Permissions, PolicySkills, PreApproveSettings, ProfileSettings,
-    ProgramLimits, ProgramSettings, Setting, SignerSettings, SkillSettings,
+    AuditSettings, ComponentSettings, McpSettings, OnFailure, Permissions, PolicySkills, PreApproveSettings,
+    ProfileSettings, ProgramLimits, ProgramSettings, Setting, SignerSettings, SkillSettings,
 };
 use crate::rule::{Effect, Rule};
 use skillgate_core::{Profile, Source, Span};
@@ -40,6 +40,8 @@ pub struct PolicyFile {
     pub limits: Vec<(&'static str, Setting<u64>)>,
     /// Wall time of one hook, milliseconds.
     pub hook_timeout_ms: Option<Setting<u64>>,
+    /// `[mcp]`
+    pub mcp: McpSettings,
     /// `[audit]`
     pub audit: AuditSettings,
 }
@@ -60,6 +62,7 @@ impl PolicyFile {
             keys: Vec::new(),
             limits: Vec::new(),
             hook_timeout_ms: None,
+            mcp: McpSettings::default(),
             audit: AuditSettings::default(),
         }
     }
@@ -117,10 +120,29 @@ impl<'t> Reader<'t> {
                     file.hook_timeout_ms = self.number(section, key, field);
                 }
             }
+            "mcp" => file.mcp = self.mcp(fields),
             _ => {
                 file.audit = AuditSettings { log: self.path(fields, "log"), required: self.switch(fields, "required") };
             }
         }
+    }
+
+    fn mcp(&mut self, fields: &Fields<'_, 't>) -> McpSettings {
+        let mut settings = McpSettings {
+            sandbox: self.switch(fields, "sandbox"),
+            show: self.absolute_paths(fields, "show"),
+            ..McpSettings::default()
+        };
+        for (key, field) in fields.iter() {
+            let into = match key.name {
+                "connect_ms" => &mut settings.connect_ms,
+                "request_ms" => &mut settings.request_ms,
+                "memory_bytes" => &mut settings.memory_bytes,
+                _ => continue,
+            };
+            *into = self.number("mcp", key, field);
+        }
+        settings
     }
 
     fn skills(&mut self, fields: &Fields<'_, 't>) -> SkillSettings {
@@ -245,6 +267,7 @@ impl<'t> Reader<'t> {
         let public = self.public_key(fields, "public");
         let allow = self.patterns(fields, "allow").into_iter().map(|(pattern, _)| pattern).collect();
         let expires = self.day(fields, "expires");
+        let hooks = self.switch(fields, "hooks").is_some_and(|on| on.value);
         let revoked = self.switch(fields, "revoked").is_some_and(|on| on.value);
         let (Some(id), Some(public)) = (id, public) else { return };
         if let Some(first) = file.keys.iter().find(|key| key.value.id == id.text) {
@@ -253,7 +276,7 @@ impl<'t> Reader<'t> {
             self.findings.add(id.span, message, Some(help));
             return;
         }
-        let signer = SignerSettings { id: id.text, public, allow, expires, revoked };
+        let signer = SignerSettings { id: id.text, public, allow, hooks, expires, revoked };
         file.keys.push(Setting::new(signer, self.place(fields.span)));
     }
 }

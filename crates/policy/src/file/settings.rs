@@ -142,6 +142,8 @@ pub struct SignerSettings {
     pub public: PublicKey,
     /// What packs that it signed are granted.
     pub allow: Vec<ToolPattern>,
+    /// Whether the hooks of packs that it signed run.
+    pub hooks: bool,
     /// The last day on which it counts.
     pub expires: Option<Day>,
     /// Whether it does not count any more, whatever another file says of it.
@@ -252,6 +254,37 @@ impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
+}
+
+/// `[mcp]`
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct McpSettings {
+    /// Time for starting or reaching a server and for its handshake, milliseconds.
+    pub connect_ms: Option<Setting<u64>>,
+    /// Time for each request, milliseconds.
+    pub request_ms: Option<Setting<u64>>,
+    /// Whether servers that are started run in the host sandbox.
+    pub sandbox: Option<Setting<bool>>,
+    /// What they are shown there besides the system, absolute.
+    pub show: Option<Setting<Vec<String>>>,
+    /// Address space of each of their processes there, bytes.
+    pub memory_bytes: Option<Setting<u64>>,
+}
+
+/// What holds for servers of skills.
+#[derive(Clone, PartialEq, Debug)]
+pub struct McpPolicy {
+    /// Time for starting or reaching a server and for its handshake, milliseconds.
+    pub connect_ms: Setting<u64>,
+    /// Time for each request, milliseconds.
+    pub request_ms: Setting<u64>,
+    /// Whether servers that are started run in the host sandbox.
+    pub sandbox: Setting<bool>,
+    /// What they are shown there besides the system, absolute.
+    pub show: Option<Setting<Vec<String>>>,
+    /// Address space of each of their processes there, bytes; that of every run unless set.
+    pub memory_bytes: Option<Setting<u64>>,
 }
 
 /// `[audit]`

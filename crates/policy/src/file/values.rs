@@ -168,20 +168,44 @@ impl<'t> Reader<'t> {
         let home = key.kind == Kind::Path;
         let example = if home { "\"~/.local/share/skillgate\"" } else { "\"/usr/bin/gh\"" };
         let text = self.text(fields, name, field, example)?;
+        self.is_path(fields, name, &text, home).then(|| Setting::new(text.text, self.place(field.key)))
+    }
+
+    /// Absolute paths, without a slash at their end.
+    pub(super) fn absolute_paths(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Setting<Vec<String>>> {
+        let field = fields.get(name)?;
+        let mut paths = Vec::new();
+        for text in self.texts(fields, name, "[\"/opt/servers\"]") {
+            if !self.is_path(fields, name, &text, false) {
+                continue;
+            }
+            let path = text.text.trim_end_matches('/');
+            if path.is_empty() {
+                let message = format!("`{}` would be the whole machine", full(fields, name));
+                self.findings.add(text.span, message, Some("name the directories that are needed".to_owned()));
+            } else {
+                paths.push(path.to_owned());
+            }
+        }
+        Some(Setting::new(paths, self.place(field.key)))
+    }
+
+    /// Whether a text is an absolute path, or one below the home where that may be.
+    fn is_path(&mut self, fields: &Fields<'_, 't>, name: &str, text: &Text, home: bool) -> bool {
         let absolute = text.text.starts_with('/') || home && text.text.starts_with("~/");
         if !absolute {
             let message = format!("`{}` is not an absolute path", full(fields, name));
             let or_home =
                 if home { ", or with `~/`" } else { "; a relative one would depend on where Skillgate is started" };
             self.findings.add(text.span, message, Some(format!("begin it with `/`{or_home}")));
-            return None;
+            return false;
         }
         if text.text.contains('\0') || text.text.split('/').any(|component| component == "..") {
             let message = format!("`{}` holds `..` or a NUL", full(fields, name));
             self.findings.add(text.span, message, Some("write the path that is meant".to_owned()));
-            return None;
+            return false;
         }
-        Some(Setting::new(text.text, self.place(field.key)))
+        true
     }
 
     /// Paths below the project.

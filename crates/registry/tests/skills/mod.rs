@@ -51,7 +51,7 @@ pub(crate) fn parse(line: &str) -> Result<Skill, Box<LoadFailure>> {
         ..Frontmatter::default()
     });
     Ok(Skill {
-        id: SkillId { source, command: CommandName::new(name.as_str()).expect("a name") },
+        id: SkillId::new(source, CommandName::new(name.as_str()).expect("a name")),
         loaded_from: if has("command") { LoadedFrom::Commands } else { LoadedFrom::Skills },
         path: path.into(),
         directory: None,

@@ -157,7 +157,7 @@ impl InvokedSkills {
 }
 
 fn give(out: &mut String, skill: &InvokedSkill, kept: &CutText<'_>) {
-    let _infallible = writeln!(out, "\n# Skill `{}` ({})", skill.skill.command, skill.path);
+    let _infallible = writeln!(out, "\n# Skill `{}` ({})", skill.skill.called(), skill.path);
     if let Some(arguments) = skill.arguments.as_deref().filter(|arguments| !arguments.trim().is_empty()) {
         let _infallible = writeln!(out, "Its arguments, used up: {}", shown(arguments));
     }
@@ -165,7 +165,7 @@ fn give(out: &mut String, skill: &InvokedSkill, kept: &CutText<'_>) {
 }
 
 fn name(out: &mut String, skill: &InvokedSkill, chars: usize) {
-    let _infallible = writeln!(out, "- `{}` ({}), {chars} characters", skill.skill.command, skill.path);
+    let _infallible = writeln!(out, "- `{}` ({}), {chars} characters", skill.skill.called(), skill.path);
 }
 
 /// Arguments in one line, whatever they hold: what looks like a heading of ours must not be one.

@@ -3,7 +3,7 @@ use crate::invoked::{Recorded, UnloadReason};
 use skillgate_core::{CommandName, Digest, SkillId, Source};
 
 fn id(name: &str) -> SkillId {
-    SkillId { source: Source::Project, command: CommandName::new(name).expect("a name") }
+    SkillId::new(Source::Project, CommandName::new(name).expect("a name"))
 }
 
 fn invoked(name: &str, text: impl Into<String>) -> InvokedSkill {

@@ -1,11 +1,14 @@
 //! Skills that run in an agent of their own: who runs it, what it may do, how it is stopped, and what comes back.
 
+mod bound;
 mod chain;
 mod mode;
 mod pending;
 mod process;
 mod result;
 
+pub(crate) use bound::{ForkCount, ForkPlace};
+pub use bound::{MAX_FORKS, MAX_RUNTIME_FORKS, TooManyForks};
 pub use chain::{MAX_CHAIN, RecursionError, SkillChain};
 pub use mode::{ForkMode, WaitReason, fork_mode};
 pub use pending::{DeliveryError, PendingForks};

@@ -4,6 +4,9 @@ use crate::invoked::AgentId;
 use skillgate_core::SkillId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// What ids begin with.
+const PREFIX: &str = "fork-";
+
 /// Forks that ended and are remembered, so that a second delivery is told from an unknown one.
 const MAX_ENDED: usize = 1_024;
 
@@ -44,10 +47,17 @@ impl PendingForks {
     /// An id that no fork of the conversation had, and the agent that is named after it.
     pub fn next_id(&mut self) -> (String, AgentId) {
         self.number += 1;
-        let id = format!("fork-{}", self.number);
+        let id = format!("{PREFIX}{}", self.number);
         // The name is plain text, so it is one of an agent.
         let agent = AgentId::new(id.as_str()).unwrap_or_default();
         (id, agent)
+    }
+
+    /// Leaves out the names of these agents from now on: they were begun in a conversation that was saved.
+    pub fn leave_out<'a>(&mut self, agents: impl IntoIterator<Item = &'a AgentId>) {
+        let number = |agent: &AgentId| agent.as_str().strip_prefix(PREFIX)?.parse::<u32>().ok();
+        let highest = agents.into_iter().filter_map(number).max().unwrap_or_default();
+        self.number = self.number.max(u64::from(highest));
     }
 
     /// Begins one. The token is set when the fork is stopped.

@@ -3,7 +3,7 @@ use crate::invocation::AuthorityReport;
 use skillgate_core::{CommandName, Source};
 
 fn id(name: &str) -> SkillId {
-    SkillId { source: Source::Project, command: CommandName::new(name).expect("a name") }
+    SkillId::new(Source::Project, CommandName::new(name).expect("a name"))
 }
 
 fn request(skill: &str, prompt: impl Into<String>) -> ForkRequest {

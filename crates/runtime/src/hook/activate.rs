@@ -15,7 +15,7 @@ const MAX_COMPONENT: u64 = 32 << 20;
 
 /// Why a skill with hooks is not activated: one of them can block, and cannot do what its author meant it to.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is not activated, because its hook on {} {}", skill.command, fault.event, fault.reason)]
+#[error("`{}` is not activated, because its hook on {} {}", skill.called(), fault.event, fault.reason)]
 pub struct HookRefusal {
     /// The skill.
     pub skill: SkillId,

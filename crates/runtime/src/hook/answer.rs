@@ -145,7 +145,7 @@ impl HookAnswer {
 
     /// A text of the hook, cut to what is taken of one.
     fn text(&mut self, text: &str, lost: u64) -> String {
-        let text = clean(text);
+        let text = sanitise(text.as_bytes());
         let whole = text.chars().count() as u64;
         if whole > MAX_TEXT_CHARS || lost > 0 {
             let message = format!("of a text of {whole} characters {MAX_TEXT_CHARS} were taken");
@@ -185,9 +185,9 @@ fn standard_reason(event: HookEvent) -> String {
     }
 }
 
-/// A text of a hook without what deceives a reader.
+/// A text of a hook without what deceives a reader, as much of it as is taken.
 fn clean(text: &str) -> String {
-    sanitise(text.as_bytes())
+    cut(&sanitise(text.as_bytes()), MAX_TEXT_CHARS, 0)
 }
 
 /// Reads the members of a hook's JSON. One that is known and has the wrong type makes all of it a failure: what it was meant to
@@ -273,8 +273,8 @@ impl Reading {
                     "deny" => self.deny_for(reason),
                     // To put it off is to leave it to somebody.
                     "ask" | "defer" => {
-                        let reason =
-                            reason.map(clean).unwrap_or_else(|| "a hook wants it to be asked about".to_owned());
+                        let reason = reason.map(clean).filter(|reason| !reason.trim().is_empty());
+                        let reason = reason.unwrap_or_else(|| "a hook wants it to be asked about".to_owned());
                         self.meet(HookVerdict::Ask(vec![reason]));
                     }
                     other => return Err(format!("`permissionDecision` is `{other}`; there are `deny` and `ask`")),
@@ -337,7 +337,7 @@ impl Reading {
     }
 
     fn deny(&mut self, reason: String) {
-        self.meet(HookVerdict::Deny(cut(&reason, MAX_TEXT_CHARS, 0)));
+        self.meet(HookVerdict::Deny(reason));
     }
 
     fn meet(&mut self, verdict: HookVerdict) {

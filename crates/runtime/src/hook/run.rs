@@ -231,7 +231,7 @@ impl HookOutcome {
             self.rewritten_output = answer.rewritten_output;
         }
         let verdict = match answer.verdict {
-            HookVerdict::Deny(reason) => HookVerdict::Deny(format!("{reason} (hook of `{}`)", skill.command)),
+            HookVerdict::Deny(reason) => HookVerdict::Deny(format!("{reason} (hook of `{}`)", skill.called())),
             verdict => verdict,
         };
         self.verdict = std::mem::take(&mut self.verdict).meet(verdict);

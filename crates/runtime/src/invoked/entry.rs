@@ -102,7 +102,7 @@ impl InvokedSkill {
     pub(super) fn unchanged_note(&self) -> String {
         format!(
             "The skill `{}` is loaded already and its text is unchanged: follow what it said earlier in this conversation.",
-            self.skill.command
+            self.skill.called()
         )
     }
 }
@@ -151,7 +151,7 @@ impl UnloadedSkill {
     /// What the model is told, in one line.
     #[must_use]
     pub fn mark(&self) -> String {
-        let name = &self.skill.command;
+        let name = self.skill.called();
         match &self.reason {
             UnloadReason::Asked => {
                 format!("[The skill `{name}` was unloaded; its instructions do not apply any more.]")

@@ -2,7 +2,7 @@ use super::*;
 use skillgate_core::{CommandName, Digest, Source};
 
 fn id(name: &str) -> SkillId {
-    SkillId { source: Source::User, command: CommandName::new(name).expect("a name") }
+    SkillId::new(Source::User, CommandName::new(name).expect("a name"))
 }
 
 fn invoked(name: &str, text: &str) -> InvokedSkill {

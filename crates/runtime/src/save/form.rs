@@ -50,6 +50,8 @@ pub(super) struct InvokedForm {
     pub(super) agent: AgentId,
     pub(super) source: Source,
     pub(super) command: CommandName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) apart: Option<Box<str>>,
     pub(super) path: String,
     pub(super) sequence: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +87,8 @@ pub(super) struct ScopeForm {
 pub(super) struct ActiveForm {
     pub(super) source: Source,
     pub(super) command: CommandName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) apart: Option<Box<str>>,
     pub(super) digest: Digest,
     pub(super) model: Option<String>,
     pub(super) effort: Option<EffortForm>,
@@ -195,6 +199,7 @@ impl InvokedForm {
                 agent: skill.agent.clone(),
                 source: skill.skill.source,
                 command: skill.skill.command.clone(),
+                apart: skill.skill.apart.clone(),
                 path: skill.path.clone(),
                 sequence: skill.sequence,
                 unloaded: None,
@@ -205,6 +210,7 @@ impl InvokedForm {
                 agent: skill.agent.clone(),
                 source: skill.skill.source,
                 command: skill.skill.command.clone(),
+                apart: skill.skill.apart.clone(),
                 path: skill.path.clone(),
                 sequence: skill.sequence,
                 unloaded: Some(skill.reason.clone()),
@@ -215,7 +221,7 @@ impl InvokedForm {
     }
 
     pub(super) fn id(&self) -> SkillId {
-        SkillId { source: self.source, command: self.command.clone() }
+        SkillId { apart: self.apart.clone(), ..SkillId::new(self.source, self.command.clone()) }
     }
 }
 
@@ -237,6 +243,7 @@ impl ActiveForm {
         Self {
             source: active.skill.source,
             command: active.skill.command.clone(),
+            apart: active.skill.apart.clone(),
             digest: active.digest,
             model: active.model.clone(),
             effort: active.effort.as_ref().map(EffortForm::of),
@@ -245,7 +252,7 @@ impl ActiveForm {
     }
 
     pub(super) fn id(&self) -> SkillId {
-        SkillId { source: self.source, command: self.command.clone() }
+        SkillId { apart: self.apart.clone(), ..SkillId::new(self.source, self.command.clone()) }
     }
 }
 

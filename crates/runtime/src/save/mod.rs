@@ -135,6 +135,12 @@ impl Save {
         Ok(Self { form, value: with_digest(value, digest), digest })
     }
 
+    /// What the conversation had activated.
+    #[must_use]
+    pub fn activation(&self) -> Activation {
+        self.form.activation.clone().into()
+    }
+
     /// The digest of all that it says. Who keeps it apart from the save can tell whether the save is the one that was written.
     #[must_use]
     pub fn digest(&self) -> Digest {

@@ -8,7 +8,7 @@ use skillgate_policy::{
 };
 
 fn id(name: &str) -> SkillId {
-    SkillId { source: Source::Project, command: CommandName::new(name).expect("a name") }
+    SkillId::new(Source::Project, CommandName::new(name).expect("a name"))
 }
 
 fn only(skill: &SkillId, digest: Digest, patterns: &[&str]) -> Caveat {

@@ -1,11 +1,12 @@
 use super::skill::{SkillCall, SkillResult, SkillStatus, active};
 use crate::Session;
 use crate::cancel::CancelToken;
+use crate::conversation::Forked;
 use crate::error::InvokeError;
 use crate::fire::ReadyHooks;
 use crate::fork::{
-    AgentError, AgentOutput, AgentRunner, DeliveryError, ForkMode, ForkProgress, ForkRequest, check_kind, fork_mode,
-    result_text,
+    AgentError, AgentOutput, AgentRunner, DeliveryError, ForkMode, ForkPlace, ForkProgress, ForkRequest, check_kind,
+    fork_mode, result_text,
 };
 use crate::hook::{HookEvent, HookInput, HookReport};
 use crate::invocation::AuthorityReport;
@@ -37,7 +38,7 @@ impl Session {
         hooks: Option<ReadyHooks>,
     ) -> Result<SkillResult, InvokeError> {
         let skill = plan.skill.id.clone();
-        let name = || skill.command.to_string();
+        let name = || skill.called().to_owned();
         let runner = self.runtime.agents.clone();
         if runner.is_none() && !self.host_runs_forks {
             return Err(InvokeError::NoAgents { name: name() });
@@ -49,6 +50,8 @@ impl Session {
             check_kind(&**runner, kind.as_deref()).map_err(|error| InvokeError::Agent { name: name(), error })?;
         }
         let chain = self.conversation().chain_of(&call.agent).enter(&skill)?;
+        let place = ForkPlace::take(&self.forks_running, &self.runtime.forks_running)
+            .map_err(|error| InvokeError::TooManyForks { name: name(), error })?;
         let active = active(&plan);
         let (path, digest) = (plan.skill.path.to_string_lossy().into_owned(), plan.digest);
         let positions = plan.positions();
@@ -62,7 +65,8 @@ impl Session {
             }
             let (id, agent) = conversation.forks.next_id();
             let scope = conversation.scope_of(&call.agent).child(agent.as_str());
-            conversation.forked.insert(agent.clone(), (scope, chain.clone()));
+            let forked = Forked { scope, chain: chain.clone(), _place: Arc::clone(&place) };
+            conversation.forked.insert(agent.clone(), forked);
             conversation.scopes.fork(&call.agent, agent.clone());
             conversation.scopes.enter(&agent, active.clone());
             let authority = conversation.scopes.authority(&agent, self.runtime.host.clone());
@@ -111,7 +115,14 @@ impl Session {
                     name(),
                     request.id
                 );
-                self.run_later(runner, request, cancel, call.progress());
+                let fork = request.id.clone();
+                if let Err(error) = self.run_later(runner, request, cancel, call.progress(), place) {
+                    let error = AgentError::Unavailable { reason: format!("no thread can be started: {error}") };
+                    // It may have been stopped meanwhile, which changes nothing.
+                    let _ended =
+                        self.conversation().forks.deliver(&fork).map(|it| self.conversation().end_agent(&it.agent));
+                    return Err(InvokeError::Agent { name: name(), error });
+                }
             }
             (Some(runner), ForkMode::Wait { because }) => {
                 result.waited = Some(because);
@@ -131,10 +142,12 @@ impl Session {
         request: ForkRequest,
         cancel: CancelToken,
         progress: Option<Arc<dyn Fn(ForkProgress) + Send + Sync>>,
-    ) {
+        place: Arc<ForkPlace>,
+    ) -> std::io::Result<()> {
         let session = self.me.clone();
-        std::thread::spawn(move || {
+        let work = move || {
             let output = run_agent(&*runner, &request, progress.as_deref(), &cancel);
+            drop(place);
             // A conversation that is over has nobody to deliver to.
             let Some(session) = session.upgrade() else { return };
             if let Ok(end) = session.end_fork(&request.id, output.map(|output| result_text(&output)))
@@ -142,7 +155,8 @@ impl Session {
             {
                 deliver(end);
             }
-        });
+        };
+        std::thread::Builder::new().name("skillgate-fork".to_owned()).spawn(work).map(drop)
     }
 
     /// Delivers the result of a fork that the host runs itself ([`SkillStatus::HostFork`]). Gives the text for the conversation.

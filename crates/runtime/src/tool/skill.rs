@@ -281,7 +281,8 @@ impl Session {
     /// text. An explicit call is final: nothing in the arguments leads to another skill.
     ///
     /// # Errors
-    /// As [`Session::call_skill`], of the first skill that cannot be called. Those before it have been; the host may show that.
+    /// As [`Session::call_skill`], of the first skill that cannot be called. Those before it were called, and are taken out of use
+    /// again: nothing of the line enters the conversation.
     pub fn call_typed(&self, line: &str, template: &SkillCall) -> Result<TypedResult, InvokeError> {
         let catalogue = self.catalogue();
         let stackable = |name: &str| match catalogue.lookup(name) {
@@ -297,11 +298,21 @@ impl Session {
         {
             return Ok(TypedResult::Action { command: command.name.to_string(), args: rest.to_owned() });
         }
-        let mut results = Vec::new();
+        let mut results: Vec<SkillResult> = Vec::new();
         for name in names {
             let mut call = SkillCall { skill: name.to_owned(), caller: Invoker::User, ..template.clone() };
             call.args = (!rest.is_empty()).then(|| rest.to_owned());
-            results.push(self.call_skill(&call)?);
+            match self.call_skill(&call) {
+                Ok(result) => results.push(result),
+                Err(error) => {
+                    // One that was unchanged is in the conversation from before.
+                    for result in results.iter().filter(|result| result.status == SkillStatus::Inline) {
+                        let skill = result.skill.as_ref().map(ToString::to_string).unwrap_or_default();
+                        let _mark = self.unload(&call.agent, &skill);
+                    }
+                    return Err(error);
+                }
+            }
         }
         Ok(TypedResult::Skills(results))
     }
@@ -374,7 +385,7 @@ impl Session {
             .with_arguments(call.args.clone());
         let mut conversation = self.conversation();
         if conversation.revocations(&entry.skill) != revocations {
-            return Err(InvokeError::Revoked { name: entry.skill.command.to_string() });
+            return Err(InvokeError::Revoked { name: entry.skill.called().to_owned() });
         }
         let registered = hooks.map(|hooks| hooks.register(&mut conversation, &call.agent)).unwrap_or_default();
         conversation.scopes.enter(&call.agent, active);

@@ -90,6 +90,36 @@ fn a_conversation_comes_back_with_its_texts_its_narrowing_and_its_hooks() {
 
 /// A save is anybody's word: it neither agrees to a skill nor takes a guard away.
 #[test]
+fn two_skills_of_one_name_are_kept_apart() {
+    let world = World::new().skill("review", "", "The project's.");
+    let nested = world.path("p/web/.claude/skills/review");
+    std::fs::create_dir_all(&nested).expect("a directory");
+    let text = "---\ndescription: Reviews.\nallowed-tools: Bash(git log:*)\n---\nThe part's.\n";
+    std::fs::write(nested.join("SKILL.md"), text).expect("a file");
+    let session = world.session(&[(Effect::Allow, "Bash(git:*)")]);
+    session.touch(["web/index.html"]);
+    for (name, text) in [("review", "The project's."), ("web:review", "The part's.")] {
+        assert_eq!(prompt(&call(&session, name).expect("it is allowed")), text, "{name}");
+    }
+    let save = session.save().expect("it can be written");
+    // What one takes away goes with it, and the other stays.
+    assert_eq!(bash(&session, "git status").effect, Effect::Deny);
+    let marks = session.revoke("web:review");
+    assert!(marks.len() == 1 && marks[0].1.contains("web:review"), "{marks:?}");
+    assert_eq!(bash(&session, "git status").effect, Effect::Allow);
+    assert_eq!(call(&session, "review").expect("it is allowed").status, SkillStatus::Unchanged);
+    assert_eq!(call(&session, "web:review").expect("it is allowed").status, SkillStatus::Inline);
+
+    let later = world.session(&[(Effect::Allow, "Bash(git:*)")]);
+    let report = later.restore(&save);
+    assert_eq!((report.restored.len(), &report.refused[..]), (2, &[][..]));
+    assert_eq!(bash(&later, "git status").effect, Effect::Deny);
+    for name in ["review", "web:review"] {
+        assert_eq!(call(&later, name).expect("it is allowed").status, SkillStatus::Unchanged, "{name}");
+    }
+}
+
+#[test]
 fn a_save_agrees_to_nothing_and_silences_no_guard() {
     let guard = hook("PreToolUse", "Bash", "deny guarded");
     let world = World::new().skill(

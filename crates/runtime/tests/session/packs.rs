@@ -5,6 +5,7 @@ use skillgate_bundle::{
     Consent, LazyExtraction, Pack, PackFile, PackInfo, PackSource, PackStore, SecretKey, requested_authority,
 };
 use skillgate_core::Source;
+use skillgate_loader::SkillSource;
 use skillgate_policy::file::{Layers, Level, Policy, PolicyFile};
 use skillgate_policy::{Effect, Invoker};
 use skillgate_runtime::{
@@ -103,6 +104,66 @@ fn a_pack_that_does_not_hold_is_listed_as_broken_with_its_reason() {
     assert_eq!((broken[0].name.as_str(), broken[0].source), ("greet", Source::Pack));
     assert!(broken[0].diagnostic.message.contains("`greet/names.txt`"), "{}", broken[0].diagnostic.message);
     assert!(matches!(session.invoke(&typed("greet")), Err(InvokeError::Unreadable(_))));
+}
+
+#[test]
+fn each_change_of_what_is_installed_is_another_mark_and_the_next_load_has_it() {
+    let world = World::new("", "x");
+    let key = SecretKey::generate().expect("a key");
+    let packs = Arc::new(InstalledPacks::inside(world.path("store")));
+    let marks = || -> Vec<(String, String)> {
+        packs.marks().into_iter().map(|mark| (mark.origin, mark.digest.to_string())).collect()
+    };
+    let skills = || {
+        let source: Arc<dyn SkillSource> = packs.clone();
+        let runtime = world.builder(host(NOTE)).source(source).open().expect("opens");
+        let session = runtime.session(SessionOptions::default());
+        let catalogue = session.catalogue();
+        let names = catalogue.entries().iter().map(|entry| entry.qualified_name().to_owned());
+        names.filter(|name| name.starts_with("pack:")).collect::<Vec<_>>()
+    };
+    let mut found = skillgate_loader::discover_sources_ambient(&Default::default(), &[]).expect("no places");
+    packs.roots_ambient(&Default::default(), &mut found).expect("it names nothing that has to be there");
+    assert_eq!(found.deciding, [world.path("store/skills.lock")]);
+    assert_eq!((marks(), skills()), (vec![], vec![]));
+    assert!(!world.path("store").exists(), "looking makes no store");
+
+    let store = store(&world, &pack(None));
+    let installed = marks();
+    assert_eq!((installed[0].0.as_str(), skills()), ("pack:team/greet", vec!["pack:greet".to_owned()]));
+    store.set_enabled("team", false).expect("switched off");
+    assert_eq!((marks(), skills()), (vec![], vec![]));
+    store.set_enabled("team", true).expect("switched on");
+    assert_eq!((marks(), skills().len()), (installed.clone(), 1));
+    let source = store.get("team").expect("it is there").locked.source;
+    store.install(&pack(Some(&key)), source, Consent::default()).expect("the same, signed");
+    let signed = marks();
+    assert_eq!(signed[0].0, installed[0].0);
+    assert_ne!(signed[0].1, installed[0].1, "who signed it decides what it may do");
+    store.remove("team").expect("removed");
+    assert_eq!((marks(), skills()), (vec![], vec![]));
+    std::fs::write(world.path("store/skills.lock"), "nonsense").expect("written");
+    assert_eq!(marks()[0].0, world.path("store/skills.lock").display().to_string());
+}
+
+#[test]
+fn a_hundred_embedded_skills_are_listed_found_and_planned_without_a_store() {
+    let world = World::new("", "x");
+    let files = EMBEDDED[0].1;
+    let skills: Vec<_> =
+        (0..100).map(|number| (&*Box::leak(format!("tell-{number}").into_boxed_str()), files)).collect();
+    let bundled = embedded_skills(Box::leak(skills.into_boxed_slice()), &BundledPlace::Store(world.path("store")));
+    let packs = InstalledPacks::inside(world.path("store"));
+    let builder = world.builder(host(NOTE)).source(Arc::new(bundled)).source(Arc::new(packs));
+    let runtime = builder.open().expect("opens");
+    let session = runtime.session(SessionOptions::default());
+    assert_eq!(session.catalogue().offered_to_model().count(), 100);
+    session.plan(&typed("tell-42")).expect("planned");
+    assert!(!world.path("store").exists(), "it stays absent");
+    // The control: the first use is what makes it.
+    let prompt = invoke(&session, &typed("tell-42")).expect("invoked");
+    assert_eq!(std::fs::read_to_string(named(&prompt)).expect("it is there"), "abc");
+    assert!(world.path("store").exists());
 }
 
 const EMBEDDED: EmbeddedSkills = &[(

@@ -23,7 +23,7 @@ fn agent(number: u8) -> AgentId {
 }
 
 fn id(number: u8) -> SkillId {
-    SkillId { source: Source::Project, command: CommandName::new(format!("skill-{number}")).expect("a name") }
+    SkillId::new(Source::Project, CommandName::new(format!("skill-{number}")).expect("a name"))
 }
 
 /// Texts with sections, fences, long lines, and signs of several bytes, of up to some thousand characters.

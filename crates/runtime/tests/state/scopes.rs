@@ -119,7 +119,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let skill = |at: usize| SkillState {
-            id: SkillId { source: Source::User, command: CommandName::new(format!("s{at}")).expect("a name") },
+            id: SkillId::new(Source::User, CommandName::new(format!("s{at}")).expect("a name")),
             revision: 0,
             kinds: Vec::new(),
         };

@@ -211,6 +211,13 @@ impl Started {
         self.input.take()
     }
 
+    pub(crate) fn output(&mut self, stream: Stream) -> Option<File> {
+        match stream {
+            Stream::Stdout => self.stdout.take(),
+            Stream::Stderr => self.stderr.take(),
+        }
+    }
+
     pub(crate) fn scratch(&mut self) -> Option<File> {
         self.scratch.take()
     }

@@ -24,7 +24,7 @@ const MANY_FILES: usize = 5_000;
 const SHOWN: usize = 400;
 
 /// The shipped commands, compiled or loaded, beside this program's own file.
-fn prepared() -> Result<Arc<WasmBackend>, String> {
+pub(crate) fn prepared() -> Result<Arc<WasmBackend>, String> {
     let program = std::env::current_exe().map_err(|error| format!("where is this program: {error}"))?;
     let directory =
         program.parent().and_then(|path| path.to_str()).ok_or("the program's directory has no UTF-8 path")?;
@@ -144,12 +144,17 @@ pub(crate) fn git_status(samples: usize) -> Result<Measured, String> {
     in_fixture(&["status", "--short"], samples)
 }
 
-/// The repository that the injected lines of published skills run in.
 fn in_fixture(arguments: &[&str], samples: usize) -> Result<Measured, String> {
+    let tree = fixture()?;
+    beside_git(&tree.path("fixture/work"), arguments, samples)
+}
+
+/// The repository that the injected lines of published skills run in, at `fixture/work`.
+pub(crate) fn fixture() -> Result<Tree, String> {
     let tree = Tree::new("");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/injections/make-fixture.sh");
     native(Command::new("bash").arg(script).arg(tree.path("").join("fixture")).stdout(Stdio::null()))?;
-    beside_git(&tree.path("fixture/work"), arguments, samples)
+    Ok(tree)
 }
 
 /// A repository of five thousand files in a hundred directories, one of them changed and one not added.
@@ -179,7 +184,12 @@ fn beside_git(root: &Path, arguments: &[&str], samples: usize) -> Result<Measure
 }
 
 fn git() -> Command {
-    let mut command = Command::new("git");
+    plain("git")
+}
+
+/// A program of the machine for which git reads no settings but those of the repository, and writes nothing.
+pub(crate) fn plain(program: &str) -> Command {
+    let mut command = Command::new(program);
     command.env("HOME", "/nowhere").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_OPTIONAL_LOCKS", "0");
     command.stdin(Stdio::null()).stderr(Stdio::inherit());
     command
@@ -199,7 +209,8 @@ fn sh(program: &str) -> Command {
     command
 }
 
-fn native(command: &mut Command) -> Result<Vec<u8>, String> {
+/// What a program of the machine prints.
+pub(crate) fn native(command: &mut Command) -> Result<Vec<u8>, String> {
     let name = command.get_program().display().to_string();
     let output = command.output().map_err(|error| format!("`{name}` cannot be started: {error}"))?;
     if output.status.success() { Ok(output.stdout) } else { Err(format!("`{name}` ended with {}", output.status)) }

@@ -23,7 +23,7 @@ fn authority() -> Result<Authority, String> {
     };
     let rules: Vec<Rule> = (0..RULES).map(rule).collect::<Result<_, _>>()?;
     let command = CommandName::new("bench").map_err(|error| error.to_string())?;
-    let skill = SkillId { source: Source::User, command };
+    let skill = SkillId::new(Source::User, command);
     (0..CAVEATS).try_fold(Authority::of(Host::granting(rules)), |authority, caveat| {
         // Each names the command that is asked about, and others.
         let texts = (0..LISTED).map(|at| if at == LISTED / 2 { text(501) } else { text(caveat * LISTED + at) });

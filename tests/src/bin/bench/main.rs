@@ -308,7 +308,7 @@ const LINES: &[Line] = &[
     Line {
         name: "mcp-call",
         subject: "the tool `Skill` of `skillgate mcp serve`, over standard streams",
-        floor: "an empty request over the same streams, and the same invocation in this process",
+        floor: "a call of a tool that gives back its name over the same streams, and the same invocation in this process",
         limit: Some(1.2),
         samples: 400,
         long: false,

@@ -1,4 +1,4 @@
-//! A call over the Model Context Protocol beside the call itself and an empty request over the same streams.
+//! A call over the Model Context Protocol beside the call itself and a call of a tool that does nothing over the same streams.
 
 use crate::measure::{Measured, in_turns};
 use serde_json::{Value, json};
@@ -51,15 +51,21 @@ impl Server {
     }
 
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
+        let mut answer = self.answer(method, params)?;
+        answer.get_mut("result").map(Value::take).ok_or_else(|| answer.to_string())
+    }
+
+    /// The whole answer, which may be an error.
+    fn answer(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.id += 1;
         let id = self.id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         loop {
             let mut line = String::new();
             self.stdout.read_line(&mut line).map_err(|error| error.to_string())?;
-            let mut answer: Value = serde_json::from_str(&line).map_err(|error| format!("{error}: {line}"))?;
+            let answer: Value = serde_json::from_str(&line).map_err(|error| format!("{error}: {line}"))?;
             if answer["id"] == id {
-                return answer.get_mut("result").map(Value::take).ok_or(line);
+                return Ok(answer);
             }
         }
     }
@@ -90,7 +96,8 @@ fn expect(holds: bool, found: &impl std::fmt::Debug) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("the output differs: {found:?}")) }
 }
 
-/// A call of the tool `Skill` beside an empty request and the same invocation in this process.
+/// A call of the tool `Skill` beside a call of a tool that gives nothing but its own name back, and the same invocation in this
+/// process. The server has no such tool, so that the answer is an error with the name: less than an echo would cost.
 pub(crate) fn call(samples: usize) -> Result<Measured, String> {
     let home = tempfile::tempdir().map_err(|error| error.to_string())?;
     skill(home.path(), "greet", "Hello $ARGUMENTS: !`for i in 1 2 3; do echo $i; done`")?;
@@ -98,6 +105,7 @@ pub(crate) fn call(samples: usize) -> Result<Measured, String> {
     let mut floor = Server::start(home.path())?;
     let session = in_process(home.path())?;
     let arguments = json!({"name": "Skill", "arguments": {"skill": "greet", "args": "Ada"}});
+    let echo = json!({"name": "echo", "arguments": {"skill": "greet", "args": "Ada"}});
     in_turns(
         samples,
         || {
@@ -106,8 +114,9 @@ pub(crate) fn call(samples: usize) -> Result<Measured, String> {
             expect(text.ends_with("Hello Ada: 1\n2\n3\n"), &result)
         },
         || {
-            let empty = floor.ask("ping", &json!({}))?;
-            expect(empty.is_object(), &empty)?;
+            let echoed = floor.answer("tools/call", &echo)?;
+            let said = echoed["error"]["message"].as_str().unwrap_or_default();
+            expect(said.contains("`echo`"), &echoed)?;
             let invoked = session.invoke(&InvokeRequest::new("greet", Invoker::Model).arguments("Ada"));
             let text = invoked.map_err(|error| error.to_string())?.text();
             expect(text.ends_with("Hello Ada: 1\n2\n3\n"), &text)

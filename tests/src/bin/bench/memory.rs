@@ -10,6 +10,7 @@ use crate::load::Corpus;
 use crate::measure::{Measured, of_ratios};
 use skillgate_core::Source;
 use skillgate_loader::{LoadOptions, RootKind, SkillRoot, load_root_ambient};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,15 +33,24 @@ pub(crate) fn memory(samples: usize) -> Result<Measured, String> {
 
 /// The peak of a process that loads the directory, bytes.
 fn peak_of(directory: &Path, expected: u32) -> Result<f64, String> {
-    let program = std::env::current_exe().map_err(|error| format!("where is this program: {error}"))?;
-    let output = Command::new(program).arg(SAMPLE).arg(directory).output();
-    let output = output.map_err(|error| format!("this program cannot be started: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = sampled(&[SAMPLE.as_ref(), directory.as_os_str()])?;
     let numbers = |(skills, peak): (&str, &str)| Some((skills.parse::<u32>().ok()?, peak.trim().parse::<f64>().ok()?));
     match said.split_once(' ').and_then(numbers) {
         Some((skills, peak)) if skills == expected => Ok(peak),
         Some((skills, _)) => Err(format!("{skills} of {expected} skills load")),
-        None => Err(format!("a sample says `{said}`: {}", String::from_utf8_lossy(&output.stderr))),
+        None => Err(format!("a sample says `{said}`")),
+    }
+}
+
+/// What this program prints with other arguments.
+pub(crate) fn sampled(arguments: &[&OsStr]) -> Result<String, String> {
+    let program = std::env::current_exe().map_err(|error| format!("where is this program: {error}"))?;
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(|error| format!("this program cannot be started: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(format!("a sample ends with {}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
     }
 }
 
@@ -48,10 +58,14 @@ fn peak_of(directory: &Path, expected: u32) -> Result<f64, String> {
 pub(crate) fn sample(directory: PathBuf) -> Result<String, String> {
     let root = SkillRoot::new(Source::User, RootKind::Skills, directory);
     let loaded = load_root_ambient(&root, &LoadOptions::default());
+    Ok(format!("{} {}", loaded.skills.len(), own_peak()?))
+}
+
+/// This process's peak, bytes.
+pub(crate) fn own_peak() -> Result<u64, String> {
     let status = std::fs::read_to_string("/proc/self/status");
     let status = status.map_err(|error| format!("the peak of memory is only known on Linux: {error}"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("the system does not say the peak")?;
     let kilobytes = line.trim().strip_suffix("kB").and_then(|number| number.trim().parse::<u64>().ok());
-    let bytes = kilobytes.ok_or_else(|| format!("the peak is `{line}`"))? * 1024;
-    Ok(format!("{} {bytes}", loaded.skills.len()))
+    Ok(kilobytes.ok_or_else(|| format!("the peak is `{line}`"))? * 1024)
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 pub(crate) fn list(global: &Global) -> Result<Status, Failure> {
     let config = mcp::read(global)?;
-    let servers = mcp::connect(&config)?.reports();
+    let servers = mcp::connect(global, &config)?.reports();
     let output = McpListOutput::of(&config, &servers, false);
     let failed = servers.iter().any(|server| server.state == ServerState::Failed);
     let status =
@@ -39,7 +39,7 @@ pub(crate) fn inspect(global: &Global, verb: &McpInspectVerb) -> Result<Status, 
         disabled: all.disabled.into_iter().filter(is_wanted).collect(),
         problems: all.problems.into_iter().filter(|problem| is_wanted(&problem.server)).collect(),
     };
-    let servers = mcp::connect(&config)?.reports();
+    let servers = mcp::connect(global, &config)?.reports();
     let output = McpListOutput::of(&config, &servers, true);
     if global.format == Format::Json && !(servers.is_empty() && config.problems.is_empty()) {
         text::json(&output)?;

@@ -3,9 +3,9 @@
 use crate::args::{Global, McpServeVerb};
 use crate::exit::{Failure, Status};
 use crate::{context, mcp, text};
-use skillgate_loader::{Discovery, SkillWatch, WatchOptions, read_file_ambient};
+use skillgate_loader::{SkillWatch, read_file_ambient};
 use skillgate_mcp::{BearerToken, HttpOptions, McpServers, McpSkills, ServeOptions, SkillServer};
-use skillgate_runtime::{OpenError, Runtime, SessionOptions};
+use skillgate_runtime::{Runtime, SessionOptions};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -29,9 +29,9 @@ pub(crate) fn run(global: &Global, verb: &McpServeVerb) -> Result<Status, Failur
         text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
     }
     let options = ServeOptions { ask: !global.no_input, ..ServeOptions::default() };
-    let places = context::discovery(global, runtime.policy());
+    let watch = context::watch(global, runtime.policy())?;
     let server = SkillServer::new(runtime, options);
-    follow_changes(global, places, &server, servers.as_ref())?;
+    follow_changes(global, watch, &server, servers.as_ref());
     match (verb.http, &token) {
         (Some(address), Some(token)) => {
             let options = HttpOptions { sessions: usize::from(verb.sessions), ..HttpOptions::default() };
@@ -52,16 +52,10 @@ fn open(global: &Global, skills: Option<Arc<McpSkills>>) -> Result<Arc<Runtime>,
     .open()?)
 }
 
-/// Serves the skills as they are after each change of a file or of a server, for as long as this process lives.
-fn follow_changes(
-    global: &Global,
-    places: Discovery,
-    server: &SkillServer,
-    servers: Option<&McpServers>,
-) -> Result<(), Failure> {
+/// Serves the skills as they are after each change of a file, of the installed packs or of a server, for as long as this process
+/// lives.
+fn follow_changes(global: &Global, mut watch: SkillWatch, server: &SkillServer, servers: Option<&McpServers>) {
     let (changed, changes) = mpsc::channel();
-    let watch = SkillWatch::discover_ambient(places, Vec::new(), WatchOptions::default());
-    let mut watch = watch.map_err(OpenError::from)?;
     let of_files = changed.clone();
     std::thread::spawn(move || while watch.next_changes().is_some() && of_files.send(()).is_ok() {});
     if let Some(servers) = servers {
@@ -80,7 +74,6 @@ fn follow_changes(
             }
         }
     });
-    Ok(())
 }
 
 fn serve_http(

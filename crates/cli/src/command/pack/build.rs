@@ -23,9 +23,18 @@ pub(super) fn build(global: &Global, verb: &PackBuildVerb) -> Result<Status, Fai
         description: verb.description.clone(),
         ..ImportOptions::default()
     };
+    if is_inside(&verb.output, &verb.dir) {
+        return Err(PackFailure::OutputInside { path: verb.output.clone() }.into());
+    }
     let (imported, _) = source::read_with(&verb.dir.to_string_lossy(), &options)?;
     write(&verb.output, &imported.pack.to_bytes())?;
     made(global, &imported.pack, &verb.output)
+}
+
+/// Whether a file would be part of what it is made of the next time.
+fn is_inside(output: &Path, directory: &Path) -> bool {
+    let above = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    matches!((above.canonicalize(), directory.canonicalize()), (Ok(above), Ok(directory)) if above.starts_with(&directory))
 }
 
 pub(super) fn keygen(global: &Global, verb: &PackKeygenVerb) -> Result<Status, Failure> {

@@ -1,5 +1,5 @@
 use crate::exit::Status;
-use skillgate_bundle::{ImportError, KeyError, PackError, PackInfoError, SignatureFault, StoreError};
+use skillgate_bundle::{FetchError, ImportError, KeyError, PackError, PackInfoError, SignatureFault, StoreError};
 use std::io;
 use std::path::PathBuf;
 
@@ -22,10 +22,12 @@ pub(crate) enum PackFailure {
     NoKey,
     #[error("`{}` cannot be written: {source}", .path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error("`{}` is inside the directory that the pack is made of, and would be part of the next one", .path.display())]
+    OutputInside { path: PathBuf },
     #[error("`{0}` is not taken over an open connection")]
     NotEncrypted(String),
     #[error(transparent)]
-    Fetch(#[from] skillgate_bundle::FetchError),
+    Fetch(#[from] FetchError),
     #[error("the cases of the pack cannot be read: {0}")]
     Cases(String),
 }
@@ -38,7 +40,11 @@ impl PackFailure {
             }
             PackFailure::Store(StoreError::NotInstalled { .. }) => Status::NotFound,
             PackFailure::Store(StoreError::Unsigned { .. }) => Status::Denied,
-            PackFailure::Info(_) | PackFailure::NoKey | PackFailure::NotEncrypted(_) => Status::Usage,
+            PackFailure::Info(_)
+            | PackFailure::NoKey
+            | PackFailure::OutputInside { .. }
+            | PackFailure::NotEncrypted(_)
+            | PackFailure::Fetch(FetchError::Address { .. } | FetchError::Reference { .. }) => Status::Usage,
             _ => Status::Findings,
         }
     }
@@ -53,6 +59,10 @@ impl PackFailure {
                     .to_owned(),
             ],
             PackFailure::NotEncrypted(_) => vec!["write it with https://".to_owned()],
+            PackFailure::OutputInside { .. } => vec!["name a file outside of it, as -o ../NAME.skillpack".to_owned()],
+            PackFailure::Pack { error: PackError::NotAPack(_), .. } => {
+                vec!["`skillgate pack build` makes one; `skillgate pack inspect` looks into archives, too".to_owned()]
+            }
             PackFailure::Cases(_) => vec!["`skillgate pack test --help` shows how they are written".to_owned()],
             PackFailure::Write { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                 vec!["name a file that is not there yet: a key that is lost cannot be made again".to_owned()]

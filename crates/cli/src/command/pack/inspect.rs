@@ -80,8 +80,8 @@ pub(super) fn signatures(policy: &Policy, pack: &Pack) -> Vec<PackSignatureOutpu
 pub(super) fn granted(policy: &Policy, pack: &Pack) -> Option<Vec<String>> {
     let keys: Vec<PublicKey> =
         pack.signatures().iter().map(|signature| PublicKey::of_bytes(signature.key.to_bytes())).collect();
-    let patterns = policy.granted_to_signers(&keys, today())?;
-    Some(patterns.iter().map(|pattern| pattern.text().to_owned()).collect())
+    let grant = policy.granted_to_signers(&keys, today())?;
+    Some(grant.allow.iter().map(|pattern| pattern.text().to_owned()).collect())
 }
 
 fn today() -> Day {

@@ -161,6 +161,12 @@ fn settings(policy: &Policy) -> Vec<Line> {
     }
     lines.extend(policy.limits.iter().map(|(name, number)| plain("limits", name, number)));
     lines.push(plain("hooks", "timeout_ms", &policy.hook_timeout_ms));
+    let mcp = &policy.mcp;
+    lines.push(plain("mcp", "connect_ms", &mcp.connect_ms));
+    lines.push(plain("mcp", "request_ms", &mcp.request_ms));
+    lines.push(plain("mcp", "sandbox", &mcp.sandbox));
+    lines.extend(mcp.show.as_ref().map(|paths| Line::new("mcp", "show", paths, list(&paths.value))));
+    lines.extend(mcp.memory_bytes.as_ref().map(|number| plain("mcp", "memory_bytes", number)));
     lines.extend(policy.audit_log.as_ref().map(|path| Line::new("audit", "log", path, quoted(&path.value))));
     lines.push(plain("audit", "required", &policy.audit_required));
     lines

@@ -36,8 +36,8 @@ struct Output {
 /// A request that is not answered yet.
 struct Pending {
     cancel: CancelToken,
-    /// The skill that it calls, by its name.
-    skill: Option<String>,
+    /// The skills that it calls, by their names.
+    skills: Vec<String>,
 }
 
 #[derive(Default)]
@@ -116,7 +116,7 @@ impl Client {
     ///
     /// # Errors
     /// Why it cannot be.
-    pub(super) fn take(&self, id: &Id, skill: Option<&str>) -> Result<CancelToken, ErrorOutput> {
+    pub(super) fn take(&self, id: &Id, skills: &[&str]) -> Result<CancelToken, ErrorOutput> {
         let mut requests = lock(&self.requests);
         if requests.contains_key(id) {
             let message = format!("the request {id} is not answered yet");
@@ -127,8 +127,8 @@ impl Client {
             return Err(fault("busy", message, "wait for one of them"));
         }
         let cancel = CancelToken::new();
-        let skill = skill.map(|name| name.trim().trim_start_matches('/').to_owned());
-        requests.insert(id.clone(), Pending { cancel: cancel.clone(), skill });
+        let skills = skills.iter().map(|name| name.trim().trim_start_matches('/').to_owned()).collect();
+        requests.insert(id.clone(), Pending { cancel: cancel.clone(), skills });
         Ok(cancel)
     }
 
@@ -180,9 +180,9 @@ impl Client {
             return Some(id);
         }
         let skill = question.skill.as_ref()?;
-        let is_of = |name: &str| name == skill.command.as_str() || name == skill.to_string();
+        let is_of = |name: &String| name == skill.command.as_str() || *name == skill.to_string();
         let requests = lock(&self.requests);
-        let mut calling = requests.iter().filter(|(_, pending)| pending.skill.as_deref().is_some_and(is_of));
+        let mut calling = requests.iter().filter(|(_, pending)| pending.skills.iter().any(is_of));
         match (calling.next(), calling.next()) {
             (Some((id, _)), None) => Some(id.clone()),
             _ => None,

@@ -6,7 +6,7 @@ use crate::command::{list, listing};
 use crate::exit::Failure;
 use crate::output::{
     AgentMark, ErrorOutput, EventOutput, ForkResultOutput, InvokeOutput, NothingOutput, RevokeOutput, SaveOutput,
-    SessionReply, ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, UnloadOutput,
+    SessionReply, ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, TypedOutput, UnloadOutput,
 };
 use serde_json::Value;
 use skillgate_policy::Invoker;
@@ -48,6 +48,15 @@ pub(super) fn perform(session: &Session, client: &Arc<Client>, request: Request,
                 session,
                 &call.on_progress(move |progress| client.event(Some(id.clone()), Event::Progress { progress })),
             )
+        }
+        Request::Typed { id, line, agent, .. } => {
+            let template = SkillCall::new("", Invoker::User).agent(self::agent(agent)?).cancel(cancel.clone());
+            let client = Arc::clone(client);
+            let told = move |progress| client.event(Some(id.clone()), Event::Progress { progress });
+            match session.call_typed(&line, &template.on_progress(told)) {
+                Ok(result) => Ok(SessionReply::Typed(TypedOutput::from(result))),
+                Err(error) => Err(not_invoked(error, cancel)),
+            }
         }
         Request::Touch { paths, .. } => Ok(SessionReply::Touch(TouchOutput::from(session.touch(paths)))),
         Request::BeforeTool { tool, input, agent, tool_use_id, .. } => {
@@ -156,13 +165,16 @@ fn list(session: &Session, state: Option<&str>, source: Option<&str>, set: Optio
 fn invoke(session: &Session, call: &SkillCall) -> Outcome {
     match session.call_skill(call) {
         Ok(result) => Ok(SessionReply::Invoke(Box::new(InvokeOutput::from(result)))),
-        Err(_) if call.cancel.is_cancelled() => Err(fault(
-            "cancelled",
-            "the request was stopped".to_owned(),
-            "nothing of the skill enters the conversation",
-        )),
-        Err(error) => Err(failed(&Failure::from(error))),
+        Err(error) => Err(not_invoked(error, &call.cancel)),
     }
+}
+
+fn not_invoked(error: InvokeError, cancel: &CancelToken) -> ErrorOutput {
+    if cancel.is_cancelled() {
+        let help = "nothing of the skill enters the conversation";
+        return fault("cancelled", "the request was stopped".to_owned(), help);
+    }
+    failed(&Failure::from(error))
 }
 
 fn save(session: &Session, path: Option<&str>) -> Outcome {
@@ -195,6 +207,7 @@ fn restore(session: &Session, path: Option<&str>, data: Option<Value>) -> Outcom
 fn save_failed(error: &SaveError) -> ErrorOutput {
     ErrorOutput {
         code: error.code().to_owned(),
+        number: None,
         message: error.to_string(),
         rule: None,
         help: error.help().into_iter().collect(),

@@ -160,6 +160,16 @@ pub(crate) enum Request {
         /// The id of the tool's call in the conversation; every message carries it.
         tool_use_id: Option<String>,
     },
+    /// Takes a line that a person typed: `/name arguments`, or `/a /b text`, which calls up to six inline skills, each with the
+    /// text.
+    Typed {
+        /// The request.
+        id: Id,
+        /// The line.
+        line: String,
+        /// The agent it is typed in; the main one unless set.
+        agent: Option<String>,
+    },
     /// Answers an ask. The `id` is that of the ask.
     Answer {
         /// The ask.
@@ -359,10 +369,19 @@ pub(super) fn read(line: &[u8]) -> Result<Request, (Option<Id>, ErrorOutput)> {
 
 /// An error of the protocol itself.
 pub(super) fn fault(code: &str, message: String, help: impl Into<String>) -> ErrorOutput {
-    ErrorOutput { code: code.to_owned(), message, rule: None, help: vec![help.into()] }
+    ErrorOutput { code: code.to_owned(), number: None, message, rule: None, help: vec![help.into()] }
 }
 
 impl Request {
+    /// The names of the skills that it may call.
+    pub(super) fn skills(&self) -> Vec<&str> {
+        match self {
+            Request::Invoke { skill, .. } => vec![skill],
+            Request::Typed { line, .. } => line.split_whitespace().take_while(|word| word.starts_with('/')).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The request's id; `hello` has none.
     pub(super) fn id(&self) -> Option<&Id> {
         match self {
@@ -372,6 +391,7 @@ impl Request {
             | Request::Search { id, .. }
             | Request::ToolSearch { id, .. }
             | Request::Invoke { id, .. }
+            | Request::Typed { id, .. }
             | Request::Answer { id, .. }
             | Request::Touch { id, .. }
             | Request::BeforeTool { id, .. }

@@ -112,11 +112,7 @@ fn begin<'scope, 'env>(
 ) {
     // Those without an id were answered before.
     let Some(id) = request.id().cloned() else { return };
-    let skill = match &request {
-        Request::Invoke { skill, .. } => Some(skill.as_str()),
-        _ => None,
-    };
-    let cancel = match client.take(&id, skill) {
+    let cancel = match client.take(&id, &request.skills()) {
         Ok(cancel) => cancel,
         // The id may be one of another request, which is not over.
         Err(error) => return client.tell(&Line::Failed { id: None, ok: false, error }),

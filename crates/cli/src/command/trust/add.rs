@@ -51,7 +51,7 @@ fn named<'s>(survey: &'s Survey, names: &[String]) -> Result<Vec<&'s str>, Failu
     for name in names {
         let bare = name.trim_start_matches('/');
         let bare = bare.strip_prefix("project:").unwrap_or(bare);
-        let found: Vec<&Surveyed> = survey.skills.iter().filter(|skill| skill.name() == bare).collect();
+        let found: Vec<&Surveyed> = survey.skills.iter().filter(|skill| skill.is_named(bare)).collect();
         if found.is_empty() {
             let known = survey.skills.iter().map(Surveyed::name);
             let nearest = nearest(bare, known).into_iter().map(str::to_owned).collect();

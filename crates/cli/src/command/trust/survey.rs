@@ -1,24 +1,54 @@
-//! What a project has in front of the host now.
+//! What a project or a plugin has in front of the host now.
 
 use crate::args::Global;
+use crate::context::plugin_roots;
 use crate::exit::Failure;
 use skillgate_core::{Guarded, LoadedFrom, Rights, Skill, Source};
 use skillgate_format::{Document, Fields, ReadOptions, Template, TemplateOptions, Values};
 use skillgate_loader::{
-    ContentFault, Discovery, LoadOptions, SkillContent, SkillRoots, discover_roots_ambient, project_ambient,
+    ContentFault, Discovery, LoadOptions, SkillContent, SkillRoot, SkillRoots, discover_roots_ambient, project_ambient,
 };
 use skillgate_policy::file::Policy;
 use skillgate_runtime::OpenError;
 use skillgate_state::{FolderId, TrustedFile, TrustedSkill};
 use std::path::{Path, PathBuf};
 
-/// A project with its skills.
+/// A project or a plugin with its skills.
 pub(super) struct Survey {
     pub(super) root: PathBuf,
     pub(super) id: FolderId,
     pub(super) skills: Vec<Surveyed>,
     /// Skills that cannot be read, with the reason.
     pub(super) unreadable: Vec<(String, String)>,
+}
+
+/// What trust is given to: the folder of a project or of a plugin.
+struct Place {
+    root: PathBuf,
+    id: FolderId,
+    /// Where its skills are.
+    roots: Vec<SkillRoot>,
+}
+
+impl Place {
+    /// The plugin in the directory where there is one, else the project that the directory belongs to.
+    fn of(global: &Global, policy: &Policy, directory: &Path) -> Result<Self, Failure> {
+        let home = global.home();
+        let project = project_ambient(directory, home.as_deref()).map_err(OpenError::from)?;
+        let is_here = |root: &SkillRoot| root.plugin.as_ref().is_some_and(|plugin| plugin.root == project.path);
+        let of_plugin: Vec<SkillRoot> = plugin_roots(global, policy)?.into_iter().filter(is_here).collect();
+        let root = if of_plugin.is_empty() { project.root } else { project.path };
+        // The identity first: what is read afterwards is checked against it when the trust is kept.
+        let id = FolderId::of_ambient(&root)?;
+        let roots = if of_plugin.is_empty() {
+            let discovery = Discovery { project: Some(root.clone()), home, ..Discovery::default() };
+            let found = discover_roots_ambient(&discovery).map_err(OpenError::from)?;
+            found.roots.into_iter().filter(|root| root.source == Source::Project).collect()
+        } else {
+            of_plugin
+        };
+        Ok(Self { root, id, roots })
+    }
 }
 
 /// One skill of the project.
@@ -43,16 +73,10 @@ pub(super) struct Asks {
 }
 
 impl Survey {
-    /// Looks at the project that a directory belongs to.
+    /// Looks at the plugin in a directory, or at the project that the directory belongs to.
     pub(super) fn of(global: &Global, policy: &Policy, directory: &Path) -> Result<Self, Failure> {
-        let home = global.home();
-        let root = project_ambient(directory, home.as_deref()).map_err(OpenError::from)?.root;
-        // The identity first: what is read afterwards is checked against it when the trust is kept.
-        let id = FolderId::of_ambient(&root)?;
-        let discovery = Discovery { project: Some(root.clone()), home, ..Discovery::default() };
-        let found = discover_roots_ambient(&discovery).map_err(OpenError::from)?;
-        let own = found.roots.into_iter().filter(|root| root.source == Source::Project);
-        let roots = SkillRoots::open_ambient(own);
+        let Place { root, id, roots } = Place::of(global, policy, directory)?;
+        let roots = SkillRoots::open_ambient(roots);
         let limits = policy.limits();
         let options = LoadOptions {
             profile: policy.profile.value,
@@ -94,6 +118,13 @@ impl Survey {
 impl Surveyed {
     pub(super) fn name(&self) -> &str {
         self.skill.id.command.as_str()
+    }
+
+    /// Whether a person calls it so: a plugin's skill with the plugin's name before its own, or without.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        let plugin = self.skill.plugin.as_ref().map(|plugin| plugin.name.as_str());
+        let own = plugin.and_then(|plugin| self.name().strip_prefix(plugin)?.strip_prefix(':'));
+        self.name() == name || own == Some(name)
     }
 
     /// The skill as it is accepted, without rights; `None` when it cannot be read whole.

@@ -81,11 +81,12 @@ async fn plain_resources_are_taken_by_their_uris_from_all_pages() {
 }
 
 #[tokio::test]
-async fn prompts_without_arguments_are_commands_of_the_user() {
+async fn prompts_are_commands_of_the_user_and_those_with_arguments_are_asked_for_later() {
     let script = Script::new(json!({"prompts": {}}), |method, params| match method {
         "prompts/list" => Reply::Result(json!({"prompts": [
-            {"name": "standup", "description": "Writes\nthe standup.", "arguments": [{"name": "day", "required": false}]},
-            {"name": "issue", "arguments": [{"name": "number", "required": true}]},
+            {"name": "standup", "description": "Writes\nthe standup."},
+            {"name": "issue", "arguments": [{"name": "number", "required": true}, {"name": "style"}]},
+            {"name": "odd", "arguments": [{"name": "a b"}]},
             {"name": "picture"},
             {"name": "standup"},
         ]})),
@@ -99,14 +100,16 @@ async fn prompts_without_arguments_are_commands_of_the_user() {
         _ => Reply::Error(-32601, "unknown method"),
     });
     let (skills, findings) = offered(script).await;
-    assert_eq!(skills.len(), 1);
-    assert_eq!(skills[0].0, "mcp__srv__standup");
+    let names: Vec<&str> = skills.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["mcp__srv__standup", "mcp__srv__issue"]);
+    assert!(skills[1].1.contains("argument-hint: \"<number> [style]\"\n"), "it is not asked for: {}", skills[1].1);
     assert!(skills[0].1.starts_with("---\ndescription: \"Writes"), "{}", skills[0].1);
     assert!(skills[0].1.contains("disable-model-invocation: true\n---\n---\nallowed-tools: Bash"), "{}", skills[0].1);
     assert_eq!(
         findings,
         [
             (FindingCode::PromptNeedsArguments, "issue".to_owned()),
+            (FindingCode::NameInvalid, "odd".to_owned()),
             (FindingCode::DuplicateUri, "standup".to_owned()),
             (FindingCode::Binary, "picture".to_owned())
         ]

@@ -1,7 +1,7 @@
 //! Servers that are processes.
 
 use super::script::limits;
-use crate::client::{McpServers, ServerState};
+use crate::client::{ClientOptions, McpServers, ServerState};
 use crate::config::{ServerEntry, ServerTransport};
 use crate::finding::FindingCode;
 use crate::limits::McpLimits;
@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// A server that is this shell program, with one variable.
-fn server(name: &str, program: &str) -> ServerEntry {
+pub(super) fn server(name: &str, program: &str) -> ServerEntry {
     ServerEntry {
         name: name.to_owned(),
         key: name.to_owned(),
@@ -24,7 +24,7 @@ fn server(name: &str, program: &str) -> ServerEntry {
 }
 
 /// Answers each request by its method, as long as there are any. The only resource is a skill with this text.
-fn shell_server(text: &str) -> String {
+pub(super) fn shell_server(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
         r#"
@@ -42,8 +42,12 @@ done
     )
 }
 
-fn patient() -> McpLimits {
-    McpLimits { connect: Duration::from_secs(20), ..limits() }
+pub(super) fn patient() -> ClientOptions {
+    within(McpLimits { connect: Duration::from_secs(20), ..limits() })
+}
+
+fn within(limits: McpLimits) -> ClientOptions {
+    ClientOptions { limits, ..ClientOptions::default() }
 }
 
 #[test]
@@ -76,7 +80,7 @@ fn servers_that_hang_die_or_are_not_there_cost_only_their_own_skills() {
         server("dies", "read -r line; echo 'no licence' >&2; exit 3"),
         not_there,
     ];
-    let servers = McpServers::connect(entries, &quick).expect("threads");
+    let servers = McpServers::connect(entries, &within(quick)).expect("threads");
     let found: Vec<(String, ServerState, Option<FindingCode>)> = servers
         .reports()
         .into_iter()

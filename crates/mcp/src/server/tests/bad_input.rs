@@ -71,6 +71,55 @@ async fn lines_that_are_no_requests_are_passed_over_or_refused_and_the_next_is_a
 }
 
 #[tokio::test]
+async fn messages_that_are_no_json_rpc_are_refused_and_the_next_is_answered() {
+    let server = serving(&[GREET]);
+    let mut raw = Raw::begun(&server).await;
+    for wrong in [
+        r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#,
+        r#"{"id":1,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]"#,
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+    ] {
+        raw.send(wrong).await;
+    }
+    raw.send(r#"{"jsonrpc":"2.0","id":"last","method":"tools/list"}"#).await;
+    loop {
+        let answer = raw.answer().await.expect("the connection stays");
+        if answer["id"] == "last" {
+            assert_eq!(answer["result"]["tools"].as_array().map(Vec::len), Some(2));
+            return;
+        }
+        assert!(
+            answer["error"]["code"].is_i64() && answer["result"].is_null(),
+            "nothing of it is carried out: {answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn names_with_separators_and_control_characters_lead_nowhere_and_are_not_echoed() {
+    let client = connected(&serving(&[GREET]), TestClient::default()).await;
+    for name in
+        ["../greet", "greet/../greet", "a\\b", "a\0b", "a\nb", "\u{1b}[31mgreet", "gr\u{202e}eet", "skill://greet"]
+    {
+        let result = call(&client, "Skill", json!({"skill": name})).await.expect("a result");
+        let said = super::fixture::text(&result);
+        assert_eq!(result.is_error, Some(true), "{name:?}: {said}");
+        assert_eq!(result.structured_content.expect("a structure")["error"]["code"], "unknown", "{name:?}");
+        let prompt = client.get_prompt_once(rmcp::model::GetPromptRequestParams::new(name)).await.expect_err("none");
+        let read = rmcp::model::ReadResourceRequestParams::new(format!("skill://{name}/SKILL.md"));
+        let resource = client.read_resource(read).await.expect_err("none");
+        for said in [prompt.to_string(), resource.to_string()] {
+            assert!(!said.contains(|c: char| c == '\u{202e}' || c.is_control()), "{name:?}: {said:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn unknown_methods_and_wrong_arguments_are_typed_errors() {
     let client = connected(&serving(&[GREET]), TestClient::default()).await;
     for (tool, input) in [

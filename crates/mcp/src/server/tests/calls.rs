@@ -100,6 +100,45 @@ async fn a_long_call_tells_of_its_progress_and_holds_no_other_up() {
 }
 
 #[tokio::test]
+async fn a_skill_with_an_agent_of_its_own_is_handed_to_the_client_with_what_it_needs() {
+    let fork = (
+        "survey",
+        "---\ndescription: Surveys.\ncontext: fork\nagent: Explore\nmodel: haiku\nallowed-tools: Bash(echo:*)\n---\nLook at $ARGUMENTS, !`echo hi`.\n",
+    );
+    let client = connected(&serving(&[fork]), TestClient::default()).await;
+    let result = call(&client, "Skill", json!({"skill": "survey", "args": "the garden"})).await.expect("a result");
+    assert_eq!(result.is_error, Some(false), "{}", text(&result));
+    let texts: Vec<&str> =
+        result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str()).collect();
+    let [instruction, prompt] = texts.as_slice() else { unreachable!("two texts: {texts:?}") };
+    assert!(instruction.contains("Begin an agent of the kind `Explore` of the model `haiku`"), "{instruction}");
+    assert!(prompt.ends_with("Look at the garden, hi.\n") && !instruction.contains("the garden"), "{texts:?}");
+    let structured = result.structured_content.expect("a structure");
+    assert_eq!(structured["mode"], "fork");
+    assert_eq!(
+        structured["fork"],
+        json!({"prompt": prompt, "agent": "Explore", "model": "haiku", "effort": null,
+            "allowed_tools": ["Bash(echo:*)", "Bash (shipped commands)"]})
+    );
+
+    // The text of a skill without one is the conversation's.
+    let client = connected(&serving(&[GREET]), TestClient::default()).await;
+    let inline = call(&client, "Skill", json!({"skill": "greet"})).await.expect("a result");
+    assert_eq!((inline.content.len(), &inline.structured_content.expect("a structure")["fork"]), (1, &json!(null)));
+
+    let mut params = rmcp::model::GetPromptRequestParams::new("survey");
+    params.arguments = Some(super::fixture::arguments(json!({"arguments": "it"})));
+    let client = connected(&serving(&[fork]), TestClient::default()).await;
+    let messages = client.get_prompt(params).await.expect("a prompt").messages;
+    let texts: Vec<_> =
+        messages.iter().filter_map(|message| message.content.as_text()).map(|it| it.text.clone()).collect();
+    assert!(
+        texts.len() == 2 && texts[0].contains("an agent of its own") && texts[1].ends_with("Look at it, hi.\n"),
+        "{texts:?}"
+    );
+}
+
+#[tokio::test]
 async fn skills_are_found_by_what_they_are_for() {
     let client = connected(&serving(&[GREET, WAITS]), TestClient::default()).await;
     let found =

@@ -7,7 +7,7 @@ use rmcp::model::{
     ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService, ServiceExt as _};
-use rmcp::{ClientHandler, ErrorData};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, ErrorData};
 use serde_json::{Value, json};
 use skillgate_core::Source;
 use skillgate_exec::{CapabilityShell, Completion, Executor, PlannedCommand, Program, Run, RunError, Scene, Streams};
@@ -161,13 +161,26 @@ pub(super) type Client = RunningService<RoleClient, TestClient>;
 
 /// Connects a client to a server, over streams in memory.
 pub(super) async fn connected(server: &SkillServer, client: TestClient) -> Client {
+    client.serve(streams(server)).await.expect("a connection")
+}
+
+/// The same in the newest protocol, in which a server makes no requests.
+pub(super) async fn connected_newest(server: &SkillServer, client: TestClient) -> Client {
+    client.serve_with_lifecycle(streams(server), newest()).await.expect("a connection")
+}
+
+pub(super) fn newest() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+}
+
+fn streams(server: &SkillServer) -> tokio::io::DuplexStream {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let server = server.clone();
     tokio::spawn(async move {
         let (read, write) = tokio::io::split(theirs);
         server.serve_streams(read, write).await
     });
-    client.serve(ours).await.expect("a connection")
+    ours
 }
 
 pub(super) fn arguments(value: Value) -> JsonObject {

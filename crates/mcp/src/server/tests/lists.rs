@@ -152,6 +152,106 @@ async fn long_lists_come_in_pages_that_together_are_the_list() {
 }
 
 #[tokio::test]
+async fn ten_thousand_skills_are_resources_in_pages() {
+    let skills: Vec<(String, String)> = (0..10_000)
+        .map(|n| (format!("s{n:05}"), format!("---\nname: s{n:05}\ndescription: Skill {n}.\n---\nText.\n")))
+        .collect();
+    let skills: Vec<(&str, &str)> = skills.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let client = connected(&serving(&skills), TestClient::default()).await;
+    let all = client.list_all_resources().await.expect("resources");
+    assert_eq!(all.len(), 10_001);
+    assert_eq!(all.last().map(|last| last.uri.as_str()), Some("skill://s09999/SKILL.md"));
+}
+
+/// Skills of which the first is read only when it is let.
+#[derive(Debug)]
+struct Slow {
+    skills: Vec<(String, String)>,
+    body: skillgate_runtime::LazyBody,
+}
+
+impl skillgate_runtime::SkillSource for Slow {
+    fn source(&self) -> skillgate_core::Source {
+        skillgate_core::Source::Bundled
+    }
+
+    fn texts(&self) -> Vec<skillgate_runtime::HeldSkill> {
+        super::fixture::Texts(skillgate_core::Source::Bundled, self.skills.clone()).texts()
+    }
+
+    fn extras(&self, name: &str) -> skillgate_runtime::HeldExtras {
+        let body = (name == "a").then(|| self.body.clone());
+        skillgate_runtime::HeldExtras { body, ..skillgate_runtime::HeldExtras::default() }
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_a_thousand_skills_holds_up_no_other_call() {
+    let (let_go, waits) = std::sync::mpsc::channel::<()>();
+    let (waits, reads) = (std::sync::Mutex::new(waits), std::sync::Arc::new(tokio::sync::Notify::new()));
+    let began = std::sync::Arc::clone(&reads);
+    let body = skillgate_runtime::LazyBody::new(move || {
+        began.notify_one();
+        // Until the other end is dropped.
+        let _let = waits.lock().map(|waits| waits.recv());
+        Ok("Slow.\n".to_owned())
+    });
+    let text = |name: &str| (name.to_owned(), format!("---\nname: {name}\ndescription: Skill {name}.\n---\n"));
+    let mut skills = vec![text("a")];
+    skills.extend((0..1_000).map(|n| text(&format!("s{n:03}"))));
+    skills.push(("greet".to_owned(), GREET.1.to_owned()));
+    let builder = Runtime::builder(Host::new([allow("Bash(echo:*)")], Defaults::BuiltIn), Watched::new());
+    let runtime = builder.source(std::sync::Arc::new(Slow { skills, body })).open().expect("a runtime");
+    let client = connected(&server(runtime), TestClient::default()).await;
+    let listing = client.list_all_skills();
+    let meanwhile = async {
+        reads.notified().await;
+        let input = json!({"skill": "greet", "args": "Ada"});
+        let greeted = super::fixture::call(&client, "Skill", input).await.expect("a result");
+        assert!(super::fixture::text(&greeted).contains("Hello Ada"), "{greeted:?}");
+        drop(let_go);
+    };
+    let (listed, ()) = tokio::join!(listing, meanwhile);
+    assert_eq!(listed.expect("skills").len(), 1_002);
+}
+
+#[tokio::test]
+async fn a_skill_that_changes_after_it_was_listed_is_given_as_it_is_or_not_at_all() {
+    let home = tempfile::tempdir().expect("a directory");
+    let file = home.path().join(".claude/skills/paint/SKILL.md");
+    #[expect(clippy::disallowed_methods, reason = "the fixture of a test")]
+    let write = |description: &str, body: &str| {
+        std::fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
+        let text = format!("---\nname: paint\ndescription: {description}\n---\n{body}\n");
+        std::fs::write(&file, &text).expect("a file");
+        text
+    };
+    write("Paints.", "Paint.");
+    let runtime =
+        Runtime::builder(Host::new([], Defaults::BuiltIn), Watched::new()).home(home.path()).open().expect("a runtime");
+    let client = connected(&server(runtime), TestClient::default()).await;
+    let uri = "skill://paint/SKILL.md";
+    let then = client.list_skills(None).await.expect("skills").skills.remove(0);
+
+    // Another body: the text and what is said of it go together.
+    let text = write("Paints.", "Paint it blue.");
+    assert_eq!(read(&client, uri).await, text);
+    let now = client.get_skill(GetSkillRequestParams::new(uri)).await.expect("a skill").skill;
+    assert_ne!(now, then);
+    let SkillResources::Files(files) = &now.resources else { unreachable!("files") };
+    assert!(files[0].verify(text.as_bytes()).is_ok());
+
+    // Another header is another skill than the one that was listed.
+    write("Paints everything.", "Paint.");
+    let error = client.read_resource(ReadResourceRequestParams::new(uri)).await.expect_err("another skill");
+    assert!(error.to_string().contains("changed since it was loaded"), "{error}");
+    #[expect(clippy::disallowed_methods, reason = "the fixture of a test")]
+    std::fs::remove_file(&file).expect("ours");
+    let error = client.read_resource(ReadResourceRequestParams::new(uri)).await.expect_err("it is gone");
+    assert!(error.to_string().contains("gone since it was loaded"), "{error}");
+}
+
+#[tokio::test]
 async fn clients_are_told_when_the_skills_change_and_see_the_new_ones() {
     let rules = || vec![allow("Bash(echo:*)")];
     let server = server(runtime(Watched::new(), rules(), &[GREET]));

@@ -21,9 +21,12 @@ struct Served {
 impl Served {
     fn new(options: HttpOptions) -> Self {
         let _already = rustls::crypto::ring::default_provider().install_default();
+        Self::of(serving(&[GREET]), options)
+    }
+
+    fn of(server: SkillServer, options: HttpOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let server = serving(&[GREET]);
         let serves = server.clone();
         let token = BearerToken::new(TOKEN).expect("a token");
         let thread = std::thread::spawn(move || serves.serve_http(listener, &token, &options));
@@ -80,18 +83,30 @@ async fn the_clients_user_is_asked_over_http_too() {
     let _already = rustls::crypto::ring::default_provider().install_default();
     let rules = vec![allow("Bash(echo:*)"), rule(skillgate_policy::Effect::Ask, "Skill(greet)")];
     let server = server(runtime(Watched::new(), rules, &[GREET]));
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let (serves, token) = (server.clone(), BearerToken::new(TOKEN).expect("a token"));
-    let served = Served {
-        server,
-        address,
-        thread: Some(std::thread::spawn(move || serves.serve_http(listener, &token, &HttpOptions::default()))),
-    };
+    let served = Served::of(server, HttpOptions::default());
     let user = TestClient { decision: Some("once"), ..TestClient::default() };
     let client = user.serve(served.transport(TOKEN)).await.expect("a connection");
     let result = call(&client, "Skill", json!({"skill": "greet"})).await.expect("a result");
     assert_eq!(result.is_error, Some(false), "{}", text(&result));
+}
+
+#[tokio::test]
+async fn a_client_of_the_newest_protocol_comes_back_over_http_too() {
+    use super::fixture::{Watched, allow, newest, rule, runtime, server};
+    use rmcp::ClientServiceExt as _;
+    let _already = rustls::crypto::ring::default_provider().install_default();
+    let rules = vec![allow("Bash(echo:*)"), rule(skillgate_policy::Effect::Ask, "Skill(greet)")];
+    let served = Served::of(server(runtime(Watched::new(), rules, &[GREET])), HttpOptions::default());
+    for (decision, failed) in [("once", false), ("no", true)] {
+        let user = TestClient { decision: Some(decision), ..TestClient::default() };
+        let asked = user.asked.clone();
+        let client = user.serve_with_lifecycle(served.transport(TOKEN), newest()).await.expect("a connection");
+        let params = rmcp::model::CallToolRequestParams::new("Skill")
+            .with_arguments(super::fixture::arguments(json!({"skill": "greet"})));
+        let result = client.call_tool(params).await.expect("a result");
+        assert_eq!(result.is_error, Some(failed), "{}", text(&result));
+        assert_eq!(asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len(), 1);
+    }
 }
 
 #[tokio::test]
@@ -113,6 +128,44 @@ async fn requests_without_token_from_pages_and_for_other_hosts_are_refused() {
     ] {
         assert_eq!(served.status(path, &headers).await, expected, "{path} {headers:?}");
     }
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_request_and_versions_that_are_not_spoken_are_refused() {
+    let served = Served::new(HttpOptions::default());
+    let send = |body: Vec<u8>, version: Option<&'static str>| {
+        let mut request = reqwest::Client::new()
+            .post(format!("http://{}/mcp", served.address))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .bearer_auth(TOKEN);
+        if let Some(version) = version {
+            request = request.header("mcp-protocol-version", version);
+        }
+        request.body(body).send()
+    };
+    let list = |version: &str| json!({"jsonrpc": version, "id": 1, "method": "tools/list"}).to_string().into_bytes();
+    for (body, version) in [
+        (b"not json".to_vec(), None),
+        (b"{\"jsonrpc\":\"2.0\",".to_vec(), None),
+        (vec![0xff, 0xfe], None),
+        (list("1.0"), None),
+        (list("2.0"), Some("1999-01-01")),
+        (list("2.0"), Some("2099-01-01")),
+        // Nobody began a conversation.
+        (list("2.0"), Some("2025-06-18")),
+    ] {
+        let shown = String::from_utf8_lossy(&body).into_owned();
+        let status = send(body, version).await.expect("an answer").status().as_u16();
+        assert!((400..500).contains(&status), "{shown} {version:?}: {status}");
+    }
+    // The server need not read to the end what is longer than it takes.
+    match send(vec![b' '; 100 << 20], None).await {
+        Ok(answer) => assert_eq!(answer.status().as_u16(), 413),
+        Err(error) => assert!(error.is_request() || error.is_body(), "{error}"),
+    }
+    let client = TestClient::default().serve(served.transport(TOKEN)).await.expect("others are served as before");
+    assert!(call(&client, "Skill", json!({"skill": "greet"})).await.is_ok());
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ impl World {
         let text = format!("---\ndescription: Guards.\n{header}\n---\nBody\n");
         let document = Document::read(text.as_bytes(), &ReadOptions::default());
         let skill = Skill {
-            id: SkillId { source: Source::User, command: CommandName::new("guard").expect("a name") },
+            id: SkillId::new(Source::User, CommandName::new("guard").expect("a name")),
             loaded_from: LoadedFrom::Skills,
             path: directory.join("SKILL.md"),
             directory: Some(directory),

@@ -1,0 +1,3 @@
+fn main() {
+    let _skills = skillgate_bundle_macros::include_skills!(1);
+}
