@@ -16,6 +16,10 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// How long the output of a program that ended is still waited for, as long as somebody holds it open.
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// Where the probes are asked to fill the private directory, which a weak wall does not make private, and what the names of the
+/// files begin with that they make there.
+const FILLED: (&str, &str) = ("/tmp", "probe-filling-");
+
 /// A weaker wall.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -136,12 +140,27 @@ impl Backend for Compared {
             child.stdout.take().map(|stream| drain(stream, job.stdout.clone())),
             child.stderr.take().map(|stream| drain(stream, job.stderr.clone())),
         ];
-        let status = wait(&mut child, job.run).map_err(|stop| RunError::Stopped { command: name, stop })?;
+        let status = wait(&mut child, job.run);
+        // One that was stopped takes nothing away that it made on the machine.
+        sweep();
+        let status = status.map_err(|stop| RunError::Stopped { command: name, stop })?;
         let end = std::time::Instant::now() + DRAIN;
         while drains.iter().flatten().any(|drain| !drain.is_finished()) && std::time::Instant::now() < end {
             thread::sleep(GLANCE);
         }
         Ok(Exit { code: status })
+    }
+}
+
+/// Removes what probes left behind.
+#[expect(clippy::disallowed_methods, reason = "what ran without a sandbox is taken away without one")]
+fn sweep() {
+    let (directory, begin) = FILLED;
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(begin.as_bytes()) {
+            // Another's cannot be removed, and what is gone is gone.
+            let _gone_or_anothers = std::fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -125,6 +125,10 @@ fn take(mebibytes: usize) -> (usize, Answer) {
     (mebibytes, done())
 }
 
+/// What the files begin with that fill a directory: whoever runs this without a sandbox finds by it what is left when the probe is
+/// killed before it took them away.
+const LEFT_BEHIND: &str = "probe-filling-";
+
 /// Fills a directory with files of a few mebibytes, so that no bound on one file is met.
 pub(crate) fn fill(directory: &str, mebibytes: usize) -> Option<()> {
     const EACH: usize = 4;
@@ -134,7 +138,7 @@ pub(crate) fn fill(directory: &str, mebibytes: usize) -> Option<()> {
         if filled >= mebibytes.min(MOST_MEBIBYTES) {
             break done();
         }
-        let path = format!("{directory}/fill-{}", paths.len());
+        let path = format!("{directory}/{LEFT_BEHIND}fill-{}", paths.len());
         let (written, answer) = write_file(&path, EACH.min(mebibytes - filled));
         paths.push(path);
         filled += written;
@@ -153,7 +157,7 @@ pub(crate) fn inodes(directory: &str, count: u32) -> Option<()> {
     let mut made = Vec::new();
     let mut refused = None;
     for index in 0..count.min(200_000) {
-        let path = format!("{directory}/inode-{index}");
+        let path = format!("{directory}/{LEFT_BEHIND}inode-{index}");
         match create(&path) {
             Ok(()) => made.push(path),
             Err(number) => {

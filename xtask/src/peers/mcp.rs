@@ -119,16 +119,19 @@ fn stranger(skillgate: &Path, python: &Path, server: &Path, peers: &Path) -> Out
     let issue = "mcp__stranger__issue";
     let text = asked(&["--allow", "Skill(mcp__stranger__issue)", "run", issue, "42"])?;
     expect(text.contains("Look at issue 42."), "a prompt takes its argument", &text)?;
-    confined(&asked, peers, server)?;
+    confined(&asked, python, server, peers)?;
     println!("a server written with the official Python SDK: as expected");
     Ok(())
 }
 
-/// The same server in the host sandbox, shown its own files and nothing else.
-fn confined(asked: &dyn Fn(&[&str]) -> Outcome<String>, peers: &Path, server: &Path) -> Outcome {
+/// The same server in the host sandbox, shown its own files, its interpreter's, and nothing else.
+fn confined(asked: &dyn Fn(&[&str]) -> Outcome<String>, python: &Path, server: &Path, peers: &Path) -> Outcome {
+    let prefix = output(Command::new(python).args(["-c", "import sys; print(sys.base_prefix, end='')"]))?;
+    let prefix = PathBuf::from(String::from_utf8_lossy(&prefix).into_owned());
     let directory = server.parent().unwrap_or(server);
     let policy = peers.join("mcp-sandbox.toml");
-    let show = [peers.join("python"), directory.to_path_buf()].map(|path| format!("{:?}", path.display().to_string()));
+    let show = [peers.join("python"), prefix, directory.to_path_buf()];
+    let show = show.map(|path| format!("{:?}", path.display().to_string()));
     let text = format!("[mcp]\nsandbox = true\nshow = [{}]\nmemory_bytes = 4_294_967_296\n", show.join(", "));
     std::fs::write(&policy, text).map_err(|error| format!("cannot write {}: {error}", policy.display()))?;
     let policy = policy.display().to_string();

@@ -48,7 +48,7 @@ pub(super) const CASES: &[Case] = &[
         targets: LIBRARY,
         attempt: "skills whose list is empty, an empty text, a map, a list of lists, there twice, or has no entry that can be read",
         control: "without a list a command runs, and the host's tools may do what the host grants",
-        denial: "nothing is permitted, to injections and to the host's tools; what cannot be read is an error",
+        denial: "nothing is permitted, to injections and to the host's tools; what cannot be read as a whole is an error",
         sources: &["class: a restriction that fails open"],
         limit: LIMIT,
         act: Act::Here(lists),
@@ -215,7 +215,7 @@ fn lists(trial: &mut Trial<'_>) -> Result<(), Trouble> {
         ("empty", "allowed-tools: []\n", false),
         ("an-empty-text", "allowed-tools: \"\"\n", false),
         ("a-map", "allowed-tools: {Bash: true}\n", true),
-        ("lists-of-lists", "allowed-tools: [[Bash], {Bash: b}]\n", true),
+        ("lists-of-lists", "allowed-tools: [[Bash], {Bash: b}]\n", false),
         ("there-twice", "allowed-tools: Bash\nallowed-tools: Bash\n", true),
         ("nothing-readable", "allowed-tools: [\"Bash(args * x)\"]\n", false),
     ];

@@ -82,21 +82,28 @@ pub(crate) fn place() -> Option<PathBuf> {
 /// Runs `body` in a process of its own that may mount, after the shell has run `before` there with the place in `$PLACE`; what is
 /// mounted, nobody else sees.
 pub(crate) fn within(test: &str, before: &str, body: impl FnOnce(&Path)) {
+    again(test, &["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"], before, body);
+}
+
+/// As [`within`], in the namespaces of the test.
+pub(crate) fn limited(test: &str, before: &str, body: impl FnOnce(&Path)) {
+    again(test, &["sh", "-c"], before, body);
+}
+
+fn again(test: &str, shell: &[&str], before: &str, body: impl FnOnce(&Path)) {
     if let Some(place) = place() {
         return body(&place);
     }
     let directory = tempfile::tempdir().expect("a directory");
+    let place = directory.path().join("place");
+    fs::create_dir(&place).expect("a directory");
     // By its descriptor, as the program may lie where this user may not go.
     let program = fs::File::open("/proc/self/exe").expect("this program");
     rustix::io::fcntl_setfd(&program, FdFlags::empty()).expect("it is open");
-    let script = format!(
-        "PLACE=\"${PLACE}\"; {before} && exec /proc/self/fd/{} --exact \"$0\" --nocapture",
-        program.as_raw_fd()
-    );
-    let output = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script, below_crate(test)])
-        .env(PLACE, directory.path())
-        .output();
-    passed(&output.expect("`unshare` of util-linux starts"), before);
-    assert!(is_empty(directory.path()), "what was mounted is seen outside");
+    let run = format!("exec /proc/self/fd/{} --exact \"$0\" --nocapture", program.as_raw_fd());
+    let script = format!("PLACE=\"${PLACE}\"; {before} && {run}");
+    let output =
+        Command::new(shell[0]).args(&shell[1..]).args([script.as_str(), below_crate(test)]).env(PLACE, &place).output();
+    passed(&output.expect("it starts; `unshare` is one of util-linux"), before);
+    assert!(is_empty(&place), "what was mounted is seen outside, or something is left");
 }

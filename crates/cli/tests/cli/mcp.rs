@@ -158,7 +158,7 @@ fn skills_are_served_through_the_same_gate() {
     assert!(rule.starts_with("deny Skill(greet)"), "{rule}");
 }
 
-/// The skills that are offered after something was told of them.
+/// A running server, whose messages come through a channel.
 struct Serving {
     child: std::process::Child,
     stdin: std::process::ChildStdin,

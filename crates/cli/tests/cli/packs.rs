@@ -241,7 +241,7 @@ fn zip(entries: &[(&str, u32)]) -> Vec<u8> {
     let short = |number: usize| u16::try_from(number).expect("short").to_le_bytes();
     let long = |number: usize| u32::try_from(number).expect("small").to_le_bytes();
     let sizes = [crc.to_le_bytes(), 1_u32.to_le_bytes(), 1_u32.to_le_bytes()].concat();
-    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    let (mut bytes, mut directory) = (Vec::<u8>::new(), Vec::<u8>::new());
     for (name, mode) in entries {
         let at = long(bytes.len());
         bytes.extend(b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0");
