@@ -34,7 +34,7 @@ Exit status:
 
 /// A capability-secure runtime for Agent Skills: what a skill may run, the host decides.
 #[derive(Debug, Parser)]
-#[command(name = "skillgate", version, about, after_help = EXIT_STATUSES, propagate_version = true)]
+#[command(name = "skillgate", version, about, after_help = EXIT_STATUSES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

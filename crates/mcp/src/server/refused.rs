@@ -32,9 +32,9 @@ impl Refused {
 
     pub(super) fn of(error: &InvokeError) -> Self {
         let mut refused = Self::new(error.code(), error.to_string());
+        refused.number = error.number();
         match error {
             InvokeError::Unknown { nearest, .. } => {
-                refused.number = Some(1);
                 refused.help = if nearest.is_empty() {
                     vec!["the tool DiscoverSkills finds the names that there are".to_owned()]
                 } else {
@@ -42,7 +42,6 @@ impl Refused {
                 };
             }
             InvokeError::Skill(refusal) => {
-                refused.number = Some(refusal.number());
                 refused.rule = Some(refusal.rule());
                 refused.help = match refusal {
                     SkillRefusal::Unanswered { .. } => {
