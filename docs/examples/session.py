@@ -58,6 +58,8 @@ class Session:
         # Who is asked when something needs an agreement: gets the event, gives "once", "always" or "no".
         self.on_ask = on_ask or (lambda event: "no")
         self.on_line = on_line or (lambda direction, line: None)
+        # What became of the skills when they were loaded again.
+        self.changes = queue.Queue()
         self.process = subprocess.Popen(
             [*command, "session"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
@@ -103,6 +105,9 @@ class Session:
             request = self.waiting.get(line["id"])
             if request:
                 request.events.put(event)
+            elif event["type"] == "skills-changed":
+                # Of no request: what was told of the skills before is out of date.
+                self.changes.put(event)
             return
         request = self.waiting.pop(line["id"], None)
         if request:
@@ -181,6 +186,16 @@ def conversation(session, place):
     # A skill that waits for the files it is about.
     touched = session.call("touch", paths=["notes/today.md"])
     assert touched["changed"] and [name.split(":")[-1] for name in touched["activated"]] == ["notes"], touched
+
+    # A skill that comes while the conversation goes on. It would be found without `reload` as well, a moment later; whichever is
+    # first, the event tells of it.
+    (place / "late").mkdir()
+    (place / "late/SKILL.md").write_text("---\ndescription: Comes later.\n---\nLate.\n", encoding="utf-8")
+    (place / "late").rename(place / "home/.claude/skills/late")
+    session.call("reload")
+    assert "- late: Comes later." in session.call("listing")["text"]
+    came = session.changes.get()
+    assert came["offered"] and not came["taken_back"], came
 
     # Tools that the model knows by name only, until it asks.
     session.call("register_tools", tools=[{"name": "mcp__mail__send", "description": "Sends mail.", "is_mcp": True}])

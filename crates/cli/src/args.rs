@@ -381,6 +381,9 @@ pub(crate) struct WhyVerb {
     /// Files of the project that are or would be touched; they need not exist
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// A conversation that was saved: what it activated is active, and the files that it touched last are tried too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -432,6 +435,9 @@ pub(crate) struct RunVerb {
 #[derive(Debug, Args)]
 #[command(after_help = SESSION_HELP)]
 pub(crate) struct SessionVerb {
+    /// Take in skills that come, change or go only when the client asks with `reload`
+    #[arg(long)]
+    pub(crate) no_watch: bool,
     /// The conversation's id, for `${CLAUDE_SESSION_ID}`
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,

@@ -15,8 +15,7 @@ use skillgate_policy::file::{Policy, PolicySkills};
 use skillgate_policy::{Effect, Place, Rule};
 use skillgate_registry::NamePattern;
 use skillgate_runtime::{OpenError, Runtime, RuntimeBuilder, Session, SessionOptions, UsageCounts};
-use skillgate_state::{OwnerDir, StateError, TrustRecord};
-use std::collections::BTreeSet;
+use skillgate_state::{OwnerDir, StateError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -107,11 +106,12 @@ pub(crate) fn local_runtime(global: &Global) -> Result<RuntimeBuilder, Failure> 
     let shell = shell_over(global, &policy, wasm);
     let root = project_ambient(&global.project, global.home().as_deref()).map_err(OpenError::from)?.root;
     let trust = trust::of_project(global, &policy, &root);
-    let plugins = trusted_plugins(global, &policy);
     let sources = skills::sources(global, &policy);
     let (headers, usage) = kept(global, &policy);
     let managed = managed_skills(global, &policy);
+    let plugins = (global.clone(), policy.clone());
     let mut builder = Runtime::builder(policy.host(), Arc::new(shell))
+        .trust_plugins_by(move |root| trust::of_plugin(&plugins.0, &plugins.1, root))
         .audit(audit)
         .policy(policy)
         .project(&global.project)
@@ -131,9 +131,6 @@ pub(crate) fn local_runtime(global: &Global) -> Result<RuntimeBuilder, Failure> 
     }
     if let Some(config) = config_dir() {
         builder = builder.config_dir(config);
-    }
-    for (root, record) in plugins {
-        builder = builder.trust_plugin_as(root, record);
     }
     for directory in &global.add_dir {
         builder = builder.additional(directory);
@@ -189,14 +186,6 @@ pub(crate) fn watch(global: &Global, policy: &Policy) -> Result<SkillWatch, Fail
 
 fn config_dir() -> Option<PathBuf> {
     std::env::var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from)
-}
-
-/// The directories of plugins that the user trusts, and how far. Places that cannot be found are reported when the session is
-/// opened.
-fn trusted_plugins(global: &Global, policy: &Policy) -> Vec<(PathBuf, TrustRecord)> {
-    let roots = plugin_roots(global, policy).unwrap_or_default().into_iter().filter_map(|root| Some(root.plugin?.root));
-    let roots: BTreeSet<PathBuf> = roots.collect();
-    roots.into_iter().filter_map(|root| trust::of_plugin(global, policy, &root).map(|record| (root, record))).collect()
 }
 
 /// Where the skills of plugins are.

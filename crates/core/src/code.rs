@@ -36,7 +36,9 @@ macro_rules! codes {
                 match self { $( Code::$variant $(($key))? => codes!(@optional $($key)?), )+ }
             }
 
-            fn parse(text: &str) -> Option<Self> {
+            /// The rule with this text form.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
                 let (rule, key) = match text.split_once(':') {
                     Some((rule, key)) => (rule, Some(key)),
                     None => (text, None),

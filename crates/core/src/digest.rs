@@ -28,6 +28,12 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
+    /// The digest whose raw bytes these are, for who keeps digests as bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The raw 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {

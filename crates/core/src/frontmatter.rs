@@ -1,4 +1,4 @@
-use crate::{Entry, Field, Guarded, Value};
+use crate::{Entry, Field, GivenKeys, Guarded, Value};
 use serde::Serialize;
 use std::fmt;
 
@@ -160,6 +160,77 @@ pub struct Frontmatter {
     /// Every other key, as written.
     #[serde(serialize_with = "as_map")]
     pub other: Vec<Entry>,
+}
+
+/// A value that is absent when its key is not given.
+trait Given {
+    fn is_given(&self) -> bool;
+}
+
+impl<T> Given for Option<T> {
+    fn is_given(&self) -> bool {
+        self.is_some()
+    }
+}
+
+impl<T> Given for Vec<T> {
+    fn is_given(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
+impl<T> Given for Guarded<T> {
+    fn is_given(&self) -> bool {
+        !self.is_absent()
+    }
+}
+
+/// The fields in their order, so that each has its bit.
+macro_rules! fields {
+    ($($field:ident),+ $(,)?) => {
+        impl Frontmatter {
+            /// The fields' names in their order, the key of which a bit of [`GivenKeys`] stands for.
+            const FIELDS: &[&str] = &[$(stringify!($field)),+];
+
+            /// Which keys the header gives a value to.
+            #[must_use]
+            pub fn given(&self) -> GivenKeys {
+                let Self { $($field),+ } = self;
+                let given = [$($field.is_given()),+];
+                GivenKeys::from_bits(given.iter().rev().fold(0, |bits, given| bits << 1 | u32::from(*given)))
+            }
+        }
+    };
+}
+
+fields! {
+    name, description, when_to_use, allowed_tools, disallowed_tools, argument_hint, arguments, version, model,
+    disable_model_invocation, user_invocable, hooks, context, agent, background, effort, shell, paths, requires, license,
+    compatibility, metadata, other,
+}
+
+impl GivenKeys {
+    /// The bit of the key that this field is for.
+    #[must_use]
+    pub(crate) const fn of_field(name: &str) -> Self {
+        let mut at = 0;
+        while at < Frontmatter::FIELDS.len() {
+            if is_same(Frontmatter::FIELDS[at], name) {
+                return Self::from_bits(1 << at);
+            }
+            at += 1;
+        }
+        Self::from_bits(u32::MAX)
+    }
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }
 
 fn as_map<S: serde::Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {

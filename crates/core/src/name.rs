@@ -46,6 +46,10 @@ impl CommandName {
         if name.len() > 255 {
             return Err(NameError::TooLong(name.len()));
         }
+        // Nearly every name is one of these; the others are looked at character by character.
+        if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
+            return Ok(Self(name));
+        }
         let forbidden = |c: &char| matches!(c, '/' | '\\') || c.is_control() || crate::classify_invisible(*c).is_some();
         match name.chars().find(forbidden) {
             Some(c) => Err(NameError::Forbidden(c)),

@@ -1,4 +1,4 @@
-use crate::{CommandName, Diagnostic, Digest, Frontmatter, HeaderState, LoadedFrom, Source};
+use crate::{CommandName, Diagnostic, Digest, HeaderState, KeptText, LazyFrontmatter, LoadedFrom, Source};
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -65,14 +65,14 @@ pub struct Skill {
     pub directory: Option<PathBuf>,
     /// The plugin it belongs to, for skills of one.
     pub plugin: Option<Plugin>,
-    /// The header's keys; apart from the rest, so that a skill is easily moved.
-    pub frontmatter: Box<Frontmatter>,
+    /// The header's keys.
+    pub frontmatter: LazyFrontmatter,
     /// What became of the header.
     pub header: HeaderState,
     /// The label: the header's `name`, else the command's name.
-    pub label: String,
+    pub label: KeptText,
     /// The description: the header's, or one taken from the body.
-    pub description: Option<String>,
+    pub description: Option<KeptText>,
     /// Digest of what the skill was made of: the header with its delimiters where that describes the skill, else the whole
     /// file. A decision is about a text, so it takes the digest of all of it, when it is read.
     pub head_digest: Digest,
@@ -88,7 +88,7 @@ impl Skill {
     #[must_use]
     pub fn model_invocable(&self) -> bool {
         use crate::Guarded;
-        let excluded = match &self.frontmatter.disable_model_invocation {
+        let excluded = match self.frontmatter.disable_model_invocation() {
             Guarded::Absent => false,
             Guarded::Present(field) => field.value,
             Guarded::Unreadable(_) => true,
@@ -100,7 +100,7 @@ impl Skill {
     #[must_use]
     pub fn user_invocable(&self) -> bool {
         use crate::Guarded;
-        match &self.frontmatter.user_invocable {
+        match self.frontmatter.user_invocable() {
             Guarded::Absent => true,
             Guarded::Present(field) => field.value,
             Guarded::Unreadable(_) => false,

@@ -59,7 +59,7 @@ pub use fix::{apply_fixes, fix_all};
 pub use key::known_keys;
 pub use lists::split_list;
 pub use normal::Fields;
-pub use options::ReadOptions;
+pub use options::{READER, ReadOptions};
 pub use path_pattern::{PathPatternProblem, path_pattern_problem};
 pub use placeholder::{PlaceholderKind, Variable};
 pub use scan::scan;

@@ -1,40 +1,41 @@
 //! The same file by two ways loads once.
 
+use crate::body::TextStamp;
 use crate::file::Identity;
-use crate::index::Head;
 use crate::load::Duplicate;
+use crate::stamp::Stamp;
 use skillgate_core::{Skill, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A skill with what tells its file from others.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) skill: Skill,
+/// How the file of a skill was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The file as it was when the header was read.
+    pub(crate) stamp: Stamp,
     /// Index of its root.
     pub(crate) root: usize,
     /// Whether a link led to it.
     pub(crate) linked: bool,
-    pub(crate) identity: Option<Identity>,
-    /// What the index is told of its header.
-    pub(crate) head: Head,
 }
 
-/// The entries in their order, each file once, and the ways that were not taken.
-pub(crate) fn once_each(entries: Vec<Entry>) -> (Vec<Skill>, Vec<Duplicate>) {
+/// The skills in their order with the stamps of their files, each file once, and the ways that were not taken. `found` says of
+/// each skill how it was found.
+pub(crate) fn once_each(skills: Vec<Skill>, found: &[Found]) -> (Vec<Skill>, Vec<TextStamp>, Vec<Duplicate>) {
     let mut duplicate_of: BTreeMap<usize, usize> = BTreeMap::new();
-    for mut same in same_files(&entries) {
+    for mut same in same_files(found) {
         // The way that is kept comes first: the source that vouches by itself, the way without a link, the nearer root.
         same.sort_by(|a, b| {
             let key = |index: &usize| {
-                let entry = &entries[*index];
-                (rank(entry.skill.id.source), entry.linked, entry.root, &entry.skill.path)
+                let (skill, found) = (&skills[*index], &found[*index]);
+                (rank(skill.id.source), found.linked, found.root, &skill.path)
             };
             key(a).cmp(&key(b))
         });
         let mut kept: Vec<usize> = Vec::new();
         for index in same {
-            match kept.iter().find(|first| is_same_skill(&entries[**first], &entries[index])) {
+            let at = |index: usize| (&skills[index], &found[index]);
+            match kept.iter().find(|first| is_same_skill(at(**first), at(index))) {
                 Some(first) => {
                     duplicate_of.insert(index, *first);
                 }
@@ -42,39 +43,46 @@ pub(crate) fn once_each(entries: Vec<Entry>) -> (Vec<Skill>, Vec<Duplicate>) {
             }
         }
     }
-    let path = |index: usize| entries[index].skill.path.clone();
+    let stamps = || found.iter().map(|found| TextStamp(found.stamp));
+    if duplicate_of.is_empty() {
+        return (skills, stamps().collect(), Vec::new());
+    }
+    let path = |index: usize| skills[index].path.clone();
     let mut duplicates: Vec<_> =
         duplicate_of.iter().map(|(index, first)| Duplicate { path: path(*index), of: path(*first) }).collect();
     duplicates.sort_unstable();
-    let skills = entries.into_iter().enumerate();
-    let skills = skills.filter(|(index, _)| !duplicate_of.contains_key(index)).map(|(_, entry)| entry.skill);
-    (skills.collect(), duplicates)
+    let all = skills.into_iter().zip(stamps()).enumerate();
+    let (skills, stamps) = all.filter(|(index, _)| !duplicate_of.contains_key(index)).map(|(_, each)| each).unzip();
+    (skills, stamps, duplicates)
 }
 
-/// Indices of entries that are one file, for each file found more than once.
-fn same_files(entries: &[Entry]) -> Vec<Vec<usize>> {
-    let mut order: Vec<(u64, u64, usize)> = entries
-        .iter()
-        .enumerate()
-        .filter_map(|(index, entry)| entry.identity.map(|identity| (identity.device, identity.inode, index)))
-        .collect();
-    order.sort_unstable();
-    order
-        .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
-        .filter(|same| same.len() > 1)
-        .map(|same| same.iter().map(|(_, _, index)| *index).collect())
-        .collect()
+/// Indices of what is one file, for each file found more than once.
+fn same_files(found: &[Found]) -> Vec<Vec<usize>> {
+    // Nearly always there are none, which numbers alone tell soonest.
+    let mut inodes: Vec<u64> = found.iter().map(|found| found.stamp.inode).collect();
+    inodes.sort_unstable();
+    if !inodes.is_sorted_by(|a, b| a < b) {
+        let mut order: Vec<(Identity, usize)> =
+            found.iter().enumerate().filter_map(|(index, found)| Some((found.stamp.identity()?, index))).collect();
+        order.sort_unstable();
+        return order
+            .chunk_by(|(a, _), (b, _)| (a.device, a.inode) == (b.device, b.inode))
+            .filter(|same| same.len() > 1)
+            .map(|same| same.iter().map(|(_, index)| *index).collect())
+            .collect();
+    }
+    Vec::new()
 }
 
 /// Whether two finds of one file are one skill. A hard link in another directory is a skill of its own: programs that save
 /// space make such links between copies, and each copy keeps its name.
-fn is_same_skill(a: &Entry, b: &Entry) -> bool {
-    let hard_linked = [a, b].iter().any(|entry| entry.identity.is_some_and(|identity| identity.hard_linked));
+fn is_same_skill((a, found_a): (&Skill, &Found), (b, found_b): (&Skill, &Found)) -> bool {
+    let hard_linked = found_a.stamp.hard_linked || found_b.stamp.hard_linked;
     !hard_linked || real_path(a) == real_path(b)
 }
 
-fn real_path(entry: &Entry) -> Option<PathBuf> {
-    crate::root::canonicalize_ambient(&entry.skill.path).ok()
+fn real_path(skill: &Skill) -> Option<PathBuf> {
+    crate::root::canonicalize_ambient(&skill.path).ok()
 }
 
 /// A project's word counts only when the project is trusted, so another source's word for the same file goes first.

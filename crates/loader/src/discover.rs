@@ -4,6 +4,7 @@ use crate::root::{SkillRoot, canonicalize_ambient};
 use crate::sources::{Locations, SkillSource, on_disk};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use skillgate_core::{Code, Diagnostic, Severity};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,6 +75,16 @@ pub enum DiscoveryError {
     },
 }
 
+impl DiscoveryError {
+    /// What was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Missing { path } | Self::NotDirectory { path } | Self::Unreadable { path, .. } => path,
+        }
+    }
+}
+
 /// Lists the directories that may hold skills:
 ///
 /// - managed: `.claude/skills`;
@@ -105,6 +116,40 @@ pub fn discover_sources_ambient(
         source.roots_ambient(&places, &mut found)?;
     }
     Ok(found)
+}
+
+/// [`discover_sources_ambient`] once more, for a program that goes on: a directory that was named and is not there any more has no
+/// skills, which is a finding.
+///
+/// # Errors
+/// What a further source says.
+pub fn rediscover_sources_ambient(
+    discovery: &Discovery,
+    further: &[Arc<dyn SkillSource>],
+) -> Result<Discovered, DiscoveryError> {
+    let mut left = discovery.clone();
+    let mut gone = Vec::new();
+    loop {
+        let error = match discover_sources_ambient(&left, further) {
+            Ok(mut found) => {
+                // It may come back.
+                found.deciding.extend(gone.iter().map(|found: &PathDiagnostic| found.path.clone()));
+                found.diagnostics.splice(..0, gone);
+                return Ok(found);
+            }
+            Err(error) => error,
+        };
+        let named = left.additional.len() + usize::from(left.project.is_some());
+        let path = error.path().to_path_buf();
+        left.additional.retain(|named| *named != path);
+        left.project = left.project.take().filter(|named| *named != path);
+        if left.additional.len() + usize::from(left.project.is_some()) == named {
+            return Err(error);
+        }
+        let message = format!("{error}, so it has no skills");
+        let diagnostic = Diagnostic::new(Code::FileUnreadable, message).severity(Severity::Warning);
+        gone.push(PathDiagnostic { path, diagnostic: diagnostic.help("make it again, or begin without it") });
+    }
 }
 
 /// The project that a directory belongs to, without looking for skills.

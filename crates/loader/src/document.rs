@@ -3,10 +3,13 @@
 use crate::LoadOptions;
 use crate::entry::OpenSkill;
 use crate::file::{HEAD, ReadFault};
-use skillgate_core::{Digest, LoadedFrom, Skill, SkillId};
+use crate::index::{self, Context, Header, HeaderBytes, Known, Store, Writer};
+use crate::stamp::Stamp;
+use skillgate_core::{Digest, FrontmatterStore, LoadedFrom, Skill, SkillId};
 use skillgate_format::{Document, ReadOptions};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Makes skills of files; what it needs for one serves for the next.
 pub(crate) struct Reader<'o> {
@@ -14,58 +17,90 @@ pub(crate) struct Reader<'o> {
     /// Of the file in hand.
     read_options: ReadOptions,
     beginning: Vec<u8>,
+    /// Of the file in hand.
+    context: Context,
+    writer: Writer,
+    index: Option<Index<'o>>,
+}
+
+/// An index that is asked.
+struct Index<'o> {
+    known: &'o Known,
+    store: Arc<dyn FrontmatterStore>,
+    /// Where the next header is looked for first.
+    near: usize,
 }
 
 impl<'o> Reader<'o> {
-    pub(crate) fn new(loaded_from: LoadedFrom, options: &'o LoadOptions) -> Self {
+    pub(crate) fn new(loaded_from: LoadedFrom, options: &'o LoadOptions, known: Option<&'o Arc<Known>>) -> Self {
         let read_options = read_options(loaded_from, Path::new(""), options);
-        Self { options, read_options, beginning: vec![0; HEAD] }
+        let index = known.map(|known| Index { known, store: Arc::new(Store(Arc::clone(known))), near: 0 });
+        Self {
+            options,
+            read_options,
+            beginning: vec![0; HEAD],
+            context: Context::default(),
+            writer: Writer::default(),
+            index,
+        }
     }
 
     pub(crate) fn options(&self) -> &'o LoadOptions {
         self.options
     }
 
-    /// Makes a skill of its file's beginning, or of all of it where that is not enough; with the header's bytes in the first case.
-    pub(crate) fn skill(&mut self, id: SkillId, open: OpenSkill) -> Result<(Skill, Option<&[u8]>), ReadFault> {
+    /// Turns to the file that is called so, in the directory that is called so.
+    pub(crate) fn turn_to(&mut self, directory: Option<&OsStr>, file: Option<&OsStr>) {
+        set(&mut self.read_options.directory_name, directory);
+        set(&mut self.read_options.file_name, file);
+    }
+
+    /// Makes a skill of the beginning of the file in hand, or of all of it where that is not enough; with what the index keeps in
+    /// the first case.
+    pub(crate) fn skill(&mut self, id: SkillId, open: OpenSkill) -> Result<(Skill, Option<index::Read>), ReadFault> {
         let OpenSkill { file, path, directory } = open;
-        self.at(&path);
         let beginning = file.read_beginning(&mut self.beginning)?;
-        let (document, head_digest, bytes, head) = match described_by_head(beginning, &self.read_options) {
-            Some((document, head)) => (document, Digest::of(head), file.size, head.len()),
+        let (document, digest, bytes, is_head) = match described_by_head(beginning, &self.read_options) {
+            Some((document, head)) => (document, Digest::of(head), file.size, true),
             None => {
                 let whole = file.read_on(beginning, self.options.max_file_bytes)?;
                 let (digest, size) = (Digest::of(&whole), whole.len() as u64);
-                (Document::read_owned(whole, &self.read_options), digest, size, 0)
+                (Document::read_owned(whole, &self.read_options), digest, size, false)
             }
         };
-        let made = Made { id, path, directory, head_digest, bytes };
-        Ok((self.made(made, document), Some(&self.beginning[..head]).filter(|head| !head.is_empty())))
+        self.context.set(&self.read_options);
+        // Most of what was read is never asked for, and as bytes it is small. What cannot be kept stays as it is.
+        let kept = index::to_bytes(&document, digest, &self.context, &mut self.writer).map(HeaderBytes).map(Arc::new);
+        let small = kept.as_ref().and_then(|kept| {
+            let store: Arc<dyn FrontmatterStore> = Arc::<HeaderBytes>::clone(kept);
+            Header::of_bytes(&kept.0, &self.context, &store, 0, 0)
+        });
+        let header = small.unwrap_or_else(|| Header::of_document(document, digest));
+        let read = kept.filter(|_| is_head && self.index.is_some()).map(|header| index::Read {
+            stamp: file.stamp,
+            context: self.context.number(),
+            header,
+        });
+        Ok((self.made(Made { id, path, directory, bytes }, header), read))
     }
 
-    /// Makes a skill of a header that was read before, if it still describes one.
-    pub(crate) fn skill_of_head(&mut self, made: Made, head: &[u8]) -> Option<Skill> {
-        self.at(&made.path);
-        let (document, all) = described_by_head(head, &self.read_options)?;
-        (all.len() == head.len()).then(|| self.made(made, document))
+    /// What the index keeps of the header of the file in hand, and its place there.
+    pub(crate) fn known(&mut self, stamp: &Stamp) -> Option<(Header, usize)> {
+        let Index { known, store, near } = self.index.as_mut()?;
+        self.context.set(&self.read_options);
+        let (place, kept) = known.header(stamp, self.context.number(), near)?;
+        Some((Header::of_bytes(kept.header, &self.context, store, place, kept.start)?, place))
     }
 
-    fn at(&mut self, path: &Path) {
-        set(&mut self.read_options.directory_name, path.parent().and_then(Path::file_name));
-        set(&mut self.read_options.file_name, path.file_name());
-    }
-
-    fn made(&self, made: Made, document: Document) -> Skill {
-        let Made { id, path, directory, head_digest, bytes } = made;
-        let label = document.label().to_owned();
-        let description = document.description().map(|description| description.text.to_owned());
-        let header = document.header_state();
-        let (frontmatter, diagnostics) = document.into_header();
+    /// The skill with this header.
+    pub(crate) fn made(&self, made: Made, header: Header) -> Skill {
+        let Made { id, path, directory, bytes } = made;
+        let Header { state, label, description, frontmatter, diagnostics, digest } = header;
         Skill {
             loaded_from: self.read_options.loaded_from,
-            head_digest,
+            head_digest: digest,
             bytes,
-            header,
+            header: state,
             label,
             description,
             frontmatter,
@@ -84,7 +119,6 @@ pub(crate) struct Made {
     pub(crate) id: SkillId,
     pub(crate) path: PathBuf,
     pub(crate) directory: Option<PathBuf>,
-    pub(crate) head_digest: Digest,
     pub(crate) bytes: u64,
 }
 

@@ -52,7 +52,6 @@ pub(crate) struct OpenFile {
     file: File,
     /// Its bytes when it was opened.
     pub(crate) size: u64,
-    pub(crate) identity: Option<Identity>,
     pub(crate) stamp: Stamp,
 }
 
@@ -136,7 +135,7 @@ impl OpenFile {
     /// Takes a file that is regular and not larger than the limit.
     pub(crate) fn new(file: File, max_bytes: u64) -> Result<Self, ReadFault> {
         let metadata = checked(&file, max_bytes)?;
-        Ok(Self { size: metadata.len(), identity: identity(&metadata), stamp: Stamp::of(&metadata), file })
+        Ok(Self { size: metadata.len(), stamp: Stamp::of(&metadata), file })
     }
 
     /// The file's first bytes: as many as fit, or all.

@@ -40,6 +40,7 @@ mod file;
 mod find;
 mod index;
 mod links;
+mod listing;
 mod load;
 mod name;
 mod nested;
@@ -55,10 +56,11 @@ mod texts;
 #[cfg(feature = "watch")]
 mod watch;
 
-pub use body::{BodyError, DecidedText};
+pub use body::{BodyError, DecidedText, TextStamp};
 pub use content::{ContentFault, ContentFile, SkillContent};
 pub use discover::{
     Discovered, Discovery, DiscoveryError, Project, discover_roots_ambient, discover_sources_ambient, project_ambient,
+    rediscover_sources_ambient,
 };
 pub use file::{ReadFault, read_file_ambient, read_file_below_ambient};
 pub use find::{SkillFile, find_skill_files_ambient, find_skill_files_watched_ambient};
@@ -72,4 +74,4 @@ pub use sources::{
     LazyBody, Locations, SkillFiles, SkillSource,
 };
 #[cfg(feature = "watch")]
-pub use watch::{ChangeKind, SkillChange, SkillWatch, WatchOptions, WatchStop};
+pub use watch::{ChangeKind, SkillChange, SkillWatch, WatchAsk, WatchOptions, WatchStop};

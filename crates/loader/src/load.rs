@@ -1,11 +1,13 @@
-use crate::dedupe::{self, Entry};
+use crate::body::TextStamp;
+use crate::dedupe;
 use crate::index::{HeaderIndex, Known};
-use crate::reader::{Read, in_plugin, read_all};
+use crate::reader::{Candidates, Read, Root, read_all};
 use crate::root::{OpenRoot, RootKind, RootState};
-use crate::{SkillRoot, SkillRoots, commands, skills_dir, stamp};
-use skillgate_core::{Code, Diagnostic, LoadFailure, Profile, Severity, Skill};
+use crate::{SkillRoot, SkillRoots, commands, listing, skills_dir, stamp};
+use skillgate_core::{Code, Diagnostic, LoadFailure, Profile, Skill};
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How files are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,9 @@ impl Default for LoadOptions {
 pub struct Loaded {
     /// The skills, by root in the order of the roots and by name within one.
     pub skills: Vec<Skill>,
+    /// What tells of the skills that are files, in their order, whether they are the same at another load. They stand before the
+    /// others.
+    pub stamps: Vec<TextStamp>,
     /// What was meant as a skill and cannot be read.
     pub failures: Vec<LoadFailure>,
     /// The other ways by which a skill's file was found; each file loads once.
@@ -83,71 +88,45 @@ impl SkillRoots {
     /// Loads at the moment `begun`.
     pub(crate) fn load_with(&self, options: &LoadOptions, mut index: Option<&mut HeaderIndex>, begun: i64) -> Loaded {
         let mut loaded = Loaded::default();
-        let mut entries = Vec::new();
+        let mut all = Read::default();
         for (number, root) in self.roots.iter().enumerate() {
             let known = index.as_ref().map(|index| index.known());
-            load_root(number, root, options, known, &mut entries, &mut loaded);
+            load_root(number, root, options, known, &mut all);
         }
+        let Read { skills, found, heads, failures, diagnostics } = all;
         if let Some(index) = &mut index {
-            index.learn(
-                begun,
-                entries.iter_mut().map(|entry| (entry.skill.head_digest, std::mem::take(&mut entry.head))),
-            );
+            index.learn(begun, heads.into_iter());
         }
-        let (skills, duplicates) = dedupe::once_each(entries);
-        loaded.skills = skills;
+        (loaded.skills, loaded.stamps, loaded.duplicates) = dedupe::once_each(skills, &found);
+        (loaded.failures, loaded.diagnostics) = (failures, diagnostics);
         self.load_texts(options, &mut loaded);
-        loaded.duplicates = duplicates;
         loaded
     }
 }
 
-fn load_root(
-    index: usize,
-    root: &OpenRoot,
-    options: &LoadOptions,
-    known: Option<&Known>,
-    entries: &mut Vec<Entry>,
-    loaded: &mut Loaded,
-) {
+fn load_root(number: usize, root: &OpenRoot, options: &LoadOptions, known: Option<&Arc<Known>>, all: &mut Read) {
     let spec = &root.spec;
-    let mut report = |path: PathBuf, diagnostic| loaded.diagnostics.push(PathDiagnostic { path, diagnostic });
+    let diagnostics = &mut all.diagnostics;
+    let mut report = |path: PathBuf, diagnostic| diagnostics.push(PathDiagnostic { path, diagnostic });
     let (dir, places) = match &root.state {
         RootState::Missing => return,
         RootState::Failed(diagnostic) => return report(spec.path.clone(), diagnostic.clone()),
         RootState::Open { dir, places } => (dir, places),
     };
     let candidates = match spec.kind {
-        RootKind::Skills => match skills_dir::candidates(dir, &spec.path) {
-            Ok(candidates) => candidates,
+        RootKind::Skills => match listing::names(dir, known, &mut all.heads) {
+            Ok(names) => Candidates::Listed(names),
             Err(error) => {
                 let message = format!("the directory cannot be read: {error}");
                 return report(spec.path.clone(), Diagnostic::new(Code::FileUnreadable, message));
             }
         },
-        RootKind::One => vec![skills_dir::itself(dir, spec)],
+        RootKind::One => Candidates::Found(vec![skills_dir::itself(dir, spec)]),
         RootKind::Commands => {
             let found = commands::candidates(dir, &spec.path, places);
-            loaded.diagnostics.extend(found.diagnostics);
-            found.candidates
+            all.diagnostics.extend(found.diagnostics);
+            Candidates::Found(found.candidates)
         }
     };
-    entries.reserve(candidates.len());
-    for (candidate, read) in candidates.iter().zip(read_all(&candidates, index, spec, places, options, known)) {
-        match read {
-            Read::Skill(entry) => entries.push(*entry),
-            Read::Nothing => {}
-            Read::Vanished => loaded.diagnostics.push(PathDiagnostic {
-                path: candidate.path.clone(),
-                diagnostic: Diagnostic::new(Code::FileUnreadable, "it was removed while the skills were read")
-                    .severity(Severity::Info),
-            }),
-            Read::Failed(diagnostic) => loaded.failures.push(LoadFailure {
-                source: spec.source,
-                name: in_plugin(spec, &candidate.name),
-                path: candidate.path.clone(),
-                diagnostic,
-            }),
-        }
-    }
+    read_all(&candidates, Root { number, spec, dir, places }, options, known, all);
 }

@@ -52,10 +52,20 @@ impl PathActivation {
     /// Those skills of `catalogue` that wait and are `meant`.
     #[must_use]
     pub fn among(catalogue: &Catalogue, profile: Profile, meant: impl Fn(&Entry) -> bool) -> Self {
-        let mut activation = Self::default();
         let waits = |entry: &&Entry| *entry.state() == State::Conditional && meant(entry);
-        for entry in catalogue.entries().iter().map(AsRef::as_ref).filter(waits) {
-            let Guarded::Present(paths) = &entry.skill().frontmatter.paths else { continue };
+        Self::made(catalogue.entries().iter().map(AsRef::as_ref).filter(waits), profile)
+    }
+
+    /// This skill alone, whether it still waits or not, so that it can be told which files are its own.
+    #[must_use]
+    pub fn explaining(entry: &Entry, profile: Profile) -> Self {
+        Self::made(std::iter::once(entry), profile)
+    }
+
+    fn made<'e>(entries: impl Iterator<Item = &'e Entry>, profile: Profile) -> Self {
+        let mut activation = Self::default();
+        for entry in entries {
+            let Guarded::Present(paths) = entry.skill().frontmatter.paths() else { continue };
             let skill = activation.skills.len();
             activation.skills.push(Waiting { qualified_name: entry.qualified_name().to_owned() });
             for path in &paths.value {

@@ -39,7 +39,7 @@ impl Catalogue {
         qualify(&mut entries);
         shadow(&mut entries, options);
         requires::resolve(&mut entries, options.trusted_project);
-        let diagnostics = collisions(&entries);
+        let diagnostics = collisions(&entries).into_iter().chain(reserved(&entries, options)).collect();
         let entries = entries.into_iter().map(Arc::new).collect();
         Self { entries, broken: Arc::new(broken), diagnostics: Arc::new(diagnostics) }
     }
@@ -94,7 +94,7 @@ impl Catalogue {
             if self.entries[known.clone()].iter().any(|entry| entry.skill.path == skill.path) {
                 continue;
             }
-            needy |= skill.frontmatter.requires.as_ref().is_some_and(|requires| !requires.skills.is_empty());
+            needy |= skill.frontmatter.requires().as_ref().is_some_and(|requires| !requires.skills.is_empty());
             let mut entry = entry(skill, options);
             entry.nested = Some(depth);
             entry.set_apart(self.free_name(&format!("{dir}:{}", entry.skill.id.command)));
@@ -200,7 +200,8 @@ fn entry(skill: Skill, options: &CatalogueOptions) -> Entry {
         State::Active
     };
     let length = LineLength::of_skill(&skill);
-    Entry { skill: Arc::new(skill), qualified_name: qualified, state, unmet, nested: None, in_full: false, length }
+    let in_full = options.reserved.contains(skill.id.command.as_str());
+    Entry { skill: Arc::new(skill), qualified_name: qualified, state, unmet, nested: None, in_full, length }
 }
 
 /// What decides between skills of one name; the digest only so that any two different skills have an order.
@@ -295,6 +296,18 @@ fn collisions(entries: &[Entry]) -> Vec<Diagnostic> {
         })
         .chain(alike)
         .collect()
+}
+
+/// Skills that the bare name does not lead to because a command of the host's own has it.
+fn reserved(entries: &[Entry], options: &CatalogueOptions) -> Vec<Diagnostic> {
+    let can_be_called = |entry: &&Entry| entry.state.competes() && !matches!(entry.state, State::Shadowed { .. });
+    let is_reserved = |entry: &&Entry| options.reserved.contains(entry.skill.id.command.as_str());
+    let told = entries.iter().filter(can_be_called).filter(is_reserved).map(|entry| {
+        let (name, whole) = (&entry.skill.id.command, &entry.qualified_name);
+        let message = format!("`{name}` is a command of the host's own, so the skill of this name is called `{whole}`");
+        Diagnostic::new(Code::NameCollision, message).help("rename the skill")
+    });
+    told.collect()
 }
 
 /// Names of which one has letters that look like those of another.

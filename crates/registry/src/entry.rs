@@ -62,12 +62,18 @@ impl Entry {
         self.unmet.as_ref()
     }
 
+    /// Whether it was found in a directory inside the project.
+    #[must_use]
+    pub fn is_nested(&self) -> bool {
+        self.nested.is_some()
+    }
+
     /// Whether the listing, the search and the Skill tool name it to a model.
     #[must_use]
     pub fn is_offered_to_model(&self) -> bool {
         // A description that was taken from the text is not the author's word for what comes from elsewhere.
         let frontmatter = &self.skill.frontmatter;
-        let own_words = frontmatter.description.is_some() || frontmatter.when_to_use.is_some();
+        let own_words = frontmatter.gives_description() || frontmatter.when_to_use().is_some();
         let needs_own_words = matches!(self.skill.id.source, Source::Plugin | Source::Mcp);
         matches!(self.state, State::Active | State::Hidden)
             && self.skill.model_invocable()
@@ -197,7 +203,7 @@ impl fmt::Display for ShadowReason {
 
 /// Whether the skill waits for a file to be touched. A `paths` that cannot be read waits for ever.
 pub(crate) fn is_conditional(skill: &Skill) -> bool {
-    match &skill.frontmatter.paths {
+    match skill.frontmatter.paths() {
         Guarded::Absent => false,
         Guarded::Present(paths) => !paths.value.iter().all(|path| path.value == "**"),
         Guarded::Unreadable(_) => true,

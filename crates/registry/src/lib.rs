@@ -18,6 +18,7 @@
 
 mod activation;
 mod catalogue;
+mod changes;
 mod entry;
 mod explain;
 mod listing;
@@ -31,6 +32,7 @@ mod search;
 
 pub use activation::{ActivationFault, PathActivation};
 pub use catalogue::Catalogue;
+pub use changes::CatalogueChanges;
 pub use entry::{Entry, ShadowReason, State};
 pub use explain::{Explained, Loser};
 pub use listing::{

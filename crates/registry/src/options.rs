@@ -12,6 +12,8 @@ pub struct CatalogueOptions {
     pub trusted_project: bool,
     /// The directories of the plugins that the host trusts; skills of another one are listed, take no name and are never offered.
     pub trusted_plugins: BTreeSet<PathBuf>,
+    /// Names that lead to commands of the host's own: a skill of such a name is called in full.
+    pub reserved: BTreeSet<String>,
     /// Skills that the policy switches off.
     pub disabled: Vec<NamePattern>,
     /// The version of Skillgate, which skills may require.

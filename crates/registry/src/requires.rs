@@ -47,7 +47,7 @@ impl fmt::Display for Unmet {
 
 /// What is missing whatever the other skills are.
 pub(crate) fn unmet_by_itself(skill: &Skill, options: &CatalogueOptions) -> Option<Unmet> {
-    let requires = skill.frontmatter.requires.as_ref()?;
+    let requires = skill.frontmatter.requires().as_ref()?;
     let too_old = requires.version.as_ref().map(|field| field.value).filter(|needed| *needed > options.version);
     if let Some(needed) = too_old {
         return Some(Unmet::Version { needed });
@@ -65,7 +65,7 @@ pub(crate) fn resolve(entries: &mut [Entry], trusted_project: bool) {
     let counts = |index: &usize| trusted_project || entries[*index].skill.id.source != Source::Project;
     let target = |name: &str| leads_to(entries, name).filter(counts).or_else(|| named(entries, name).find(counts));
     let required = |entry: &Entry| -> Vec<(String, Option<usize>)> {
-        let Some(requires) = &entry.skill.frontmatter.requires else { return Vec::new() };
+        let Some(requires) = entry.skill.frontmatter.requires() else { return Vec::new() };
         requires.skills.iter().map(|field| (field.value.clone(), target(&field.value))).collect()
     };
     let edges: BTreeMap<usize, Vec<(String, Option<usize>)>> = (0..entries.len())

@@ -72,7 +72,7 @@ impl SkillSearch {
             &Document {
                 name: entry.called(),
                 description: skill.description.as_deref().unwrap_or_default(),
-                when_to_use: skill.frontmatter.when_to_use.as_ref().map_or("", |field| field.value.as_str()),
+                when_to_use: skill.frontmatter.when_to_use().as_ref().map_or("", |field| field.value.as_str()),
                 allowed_tools: &tools,
             },
         );

@@ -18,7 +18,8 @@ fn waiting(name: &str, paths: &[&str]) -> Skill {
         frontmatter: Box::new(Frontmatter {
             paths: Guarded::Present(Field::new(paths, Span::default())),
             ..Frontmatter::default()
-        }),
+        })
+        .into(),
         header: HeaderState::Parsed,
         label: name.into(),
         description: Some("Waits.".into()),

@@ -229,6 +229,24 @@ fn names_that_look_alike_are_reported_across_all_sources_and_all_work() {
 }
 
 #[test]
+fn complaint_41_a_skill_with_the_name_of_the_hosts_command_is_called_in_full_and_says_so() {
+    let options = CatalogueOptions { reserved: ["help".to_owned()].into(), ..trusted() };
+    let mut catalogue = build(&["project /p/help", "user /u/help", "user /u/other"], &options);
+    let called = |catalogue: &Catalogue| -> Vec<String> {
+        catalogue.offered_to_model().map(|entry| entry.called().to_owned()).collect()
+    };
+    assert_eq!(called(&catalogue), ["project:help", "other"]);
+    let messages: Vec<_> = catalogue.diagnostics().iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(messages, ["`help` is a command of the host's own, so the skill of this name is called `project:help`"]);
+    let nested = parse("project /p/a/.claude/skills/help").unwrap_or_else(|failure| unreachable!("{}", failure.name));
+    catalogue.add_nested(vec![nested], Vec::new(), "a", &options);
+    assert!(called(&catalogue).iter().all(|name| name != "help"), "{:?}", called(&catalogue));
+    // The control: nothing is reserved.
+    let plain = build(&["project /p/help"], &trusted());
+    assert_eq!((called(&plain), plain.diagnostics().len()), (vec!["help".to_owned()], 0));
+}
+
+#[test]
 fn a_name_in_letters_of_another_alphabet_is_reported_beside_the_one_it_looks_like() {
     let lines = [
         "user /u/paypal",

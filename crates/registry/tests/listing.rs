@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use skillgate_core::Source;
 use skillgate_registry::{
     Catalogue, CatalogueOptions, Level, Listing, ListingForm, ListingOptions, MAX_DESCRIPTION_CHARS,
-    MIN_DESCRIPTION_CHARS, NamePattern, SKILL_TOOL_GUIDANCE,
+    MIN_DESCRIPTION_CHARS, NamePattern, SKILL_TOOL_GUIDANCE, SkillSearch,
 };
+use skillgate_search::Query;
 use skills::{described, trusted};
 use std::collections::BTreeMap;
 
@@ -111,6 +112,66 @@ fn names_that_do_not_fit_are_counted() {
     assert_eq!(skills.listing(&budget(20)).text, "", "no room to say anything");
 }
 
+/// A thousand skills, each with a description of its own of some thirty words.
+fn a_thousand() -> Catalogue {
+    let verbs = ["Formats", "Checks", "Counts", "Draws", "Sorts", "Signs", "Merges", "Renames", "Archives", "Compares"];
+    let things = ["invoices", "photos", "tickets", "recipes", "logs", "maps", "letters", "budgets", "songs", "forms"];
+    let places = [
+        "harbours",
+        "gardens",
+        "hospitals",
+        "schools",
+        "museums",
+        "farms",
+        "banks",
+        "stations",
+        "libraries",
+        "theatres",
+    ];
+    let rest = "Begins with what is there, asks when something is missing, and says at the end what was done and why.";
+    let skills = (0..1_000).map(|number| {
+        let (verb, thing, place) = (verbs[number / 100], things[number / 10 % 10], places[number % 10]);
+        let line = format!("user /u/{}-{thing}-of-{place}", verb.to_lowercase());
+        described(&line, &format!("{verb} the {thing} that come from {place} each evening. {rest}"))
+    });
+    Catalogue::build(skills.collect(), Vec::new(), &trusted())
+}
+
+#[test]
+fn complaint_80_a_thousand_skills_within_eight_thousand_characters_are_named_or_counted_and_all_are_found() {
+    let catalogue = a_thousand();
+    let listing = catalogue.listing(&budget(8_000));
+    assert!(chars(&listing.text) <= 8_000, "{}", chars(&listing.text));
+    let named: Vec<&str> = listing.text.lines().filter_map(|line| line.strip_prefix("- ")?.split(':').next()).collect();
+    let counted = |level: Level| listing.entries.iter().filter(|listed| listed.level == level).count();
+    assert_eq!(listing.entries.len(), 1_000);
+    assert_eq!(named.len() + listing.cut.deferred, 1_000);
+    assert_eq!((counted(Level::Deferred), counted(Level::Name)), (listing.cut.deferred, listing.cut.name_only));
+    for listed in &listing.entries {
+        assert_eq!(
+            listed.level != Level::Deferred,
+            named.contains(&listed.entry.called()),
+            "{}",
+            listed.entry.called()
+        );
+    }
+    // Whatever lost its description is found by its name, and by how its description begins.
+    let search = SkillSearch::of(&catalogue);
+    let lost = listing.entries.iter().filter(|listed| matches!(listed.level, Level::Name | Level::Deferred));
+    let mut looked_for = 0;
+    for listed in lost {
+        let (entry, name) = (&listed.entry, listed.entry.called());
+        let description = entry.skill().description.as_deref().expect("each has one").to_owned();
+        let first: Vec<&str> = description.split_whitespace().take(8).collect();
+        for query in [name, &first.join(" ")] {
+            let found = search.search(&catalogue, &Query::new(query).limit(10));
+            assert!(found.iter().any(|found| found.entry.called() == name), "`{query}` does not find {name}");
+        }
+        looked_for += 1;
+    }
+    assert!(looked_for > 500, "{looked_for}");
+}
+
 /// 200 skills with 500 characters each, as people have them.
 #[test]
 fn complaint_78_many_skills_all_keep_a_description() {
@@ -136,7 +197,7 @@ fn complaint_23_a_long_description_is_cut_in_the_listing_only() {
 }
 
 #[test]
-fn a_set_of_skills_is_listed_alone() {
+fn complaint_82_a_set_of_skills_is_listed_alone() {
     let skills = catalogue(&[("user /u/review-pr", "A."), ("user /u/deploy", "B."), ("user /u/review", "C.")]);
     let only = Some(vec![NamePattern::new("review*")]);
     let listing = skills.listing(&ListingOptions { only, ..ListingOptions::default() });

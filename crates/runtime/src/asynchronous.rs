@@ -5,12 +5,17 @@ use crate::error::InvokeError;
 use crate::hook::HookEvent;
 use crate::invoked::AgentId;
 use crate::lifecycle::{CompactHeld, EventResult};
+use crate::prefetch::{Prefetch, PrefetchSource, Prefetched};
+use crate::reload::Reloaded;
+use crate::runtime::OpenError;
 use crate::save::{RestoreReport, Save, SaveError};
 use crate::session::Session;
 use crate::tool::{SkillCall, SkillResult, ToolAfter, ToolCall, ToolDecision, TypedResult};
+use crate::touch::TouchOutcome;
 use serde_json::{Map, Value};
 use skillgate_exec::AuditError;
 use skillgate_registry::ListingOptions;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A session for programs on tokio: each call runs on a thread that may block, and what it gives is awaited.
@@ -127,6 +132,34 @@ impl AsyncSession {
     /// As [`Session::restore`].
     pub async fn restore(&self, save: Save) -> RestoreReport {
         self.on_thread(move |session| session.restore(&save)).await
+    }
+
+    /// As [`Session::prefetch`], in the main agent: for a turn that goes on while skills are looked for.
+    pub async fn prefetch(
+        &self,
+        source: PrefetchSource,
+        input: Option<String>,
+        last_user_message: Option<String>,
+        auto_load: bool,
+    ) -> Prefetched {
+        self.on_thread(move |session| {
+            let wanted = Prefetch::new(source, input.as_deref(), last_user_message.as_deref());
+            session.prefetch(&wanted.auto_load(auto_load))
+        })
+        .await
+    }
+
+    /// As [`Session::touch`].
+    pub async fn touch(&self, paths: Vec<PathBuf>) -> TouchOutcome {
+        self.on_thread(move |session| session.touch(paths)).await
+    }
+
+    /// As [`Runtime::reload`](crate::Runtime::reload), for every conversation of the runtime.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn reload(&self) -> Result<Reloaded, OpenError> {
+        self.on_thread(|session| session.runtime().reload()).await
     }
 
     async fn on_thread<T: Send + 'static>(&self, act: impl FnOnce(&Session) -> T + Send + 'static) -> T {

@@ -1,10 +1,10 @@
 //! What decides over skills when they are found, kept for those that are found later.
 
+use crate::load::Base;
 use skillgate_core::{Profile, Skill, Version};
 use skillgate_exec::Executor;
 use skillgate_registry::{CatalogueOptions, NamePattern};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a host decided about the skills as a whole.
@@ -14,18 +14,19 @@ pub(crate) struct Deciding {
     /// Skills that the policy switches off.
     pub(crate) disabled: Vec<NamePattern>,
     pub(crate) trusted_project: bool,
-    pub(crate) trusted_plugins: BTreeSet<PathBuf>,
+    /// The names of the host's own commands.
+    pub(crate) reserved: BTreeSet<String>,
     /// Knows which programs there are.
     pub(crate) executor: Arc<dyn Executor>,
     /// The tools of the host, when it says.
     pub(crate) tools: Option<BTreeSet<String>>,
-    pub(crate) root_order: Vec<PathBuf>,
 }
 
 impl Deciding {
-    /// The catalogue's options for these skills: which of the programs and tools that they require are not there.
-    pub(crate) fn options(&self, skills: &[Skill]) -> CatalogueOptions {
-        let required = skills.iter().filter_map(|skill| skill.frontmatter.requires.as_ref());
+    /// The catalogue's options for these skills among those of `base`: which of the programs and tools that they require are not
+    /// there.
+    pub(crate) fn options(&self, skills: &[Skill], base: &Base) -> CatalogueOptions {
+        let required = skills.iter().filter_map(|skill| skill.frontmatter.requires().as_ref());
         let programs = required.clone().flat_map(|requires| &requires.programs).map(|field| field.value.clone());
         let tools = required.flat_map(|requires| &requires.tools).map(|field| field.value.clone());
         CatalogueOptions {
@@ -39,8 +40,9 @@ impl Deciding {
             profile: self.profile,
             disabled: self.disabled.clone(),
             trusted_project: self.trusted_project,
-            trusted_plugins: self.trusted_plugins.clone(),
-            root_order: self.root_order.clone(),
+            reserved: self.reserved.clone(),
+            trusted_plugins: base.plugins.keys().cloned().collect(),
+            root_order: base.root_order.clone(),
         }
     }
 }

@@ -85,7 +85,7 @@ impl DiscoveredSkill {
         let skill = &found.skill;
         Self {
             name: found.name.clone(),
-            description: skill.description.clone(),
+            description: skill.description.as_deref().map(str::to_owned),
             score: (f64::from(found.score) * 1000.0).round() / 1000.0,
         }
     }

@@ -99,7 +99,7 @@ pub enum InvokeError {
         reason: String,
     },
     /// The skill was taken back after it was decided on.
-    #[error("`{name}` was revoked before it ran")]
+    #[error("`{name}` was revoked before it ran, or its text is another by now")]
     Revoked {
         /// The skill.
         name: String,

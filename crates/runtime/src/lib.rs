@@ -46,21 +46,28 @@ mod invocation;
 mod invoke;
 mod invoked;
 mod lifecycle;
+mod live;
+mod load;
 #[cfg(unix)]
 mod packs;
 mod plan;
 mod prefetch;
+mod reload;
 mod runtime;
 mod save;
 mod scope;
 mod session;
 mod settle;
 mod skills;
+mod subscribers;
 mod telemetry;
+mod texts;
 mod tool;
 mod touch;
 mod trust;
 mod usage;
+#[cfg(feature = "watch")]
+mod watch;
 
 pub use answer::{Always, Answer, Answerer, Question};
 pub use asynchronous::AsyncSession;
@@ -85,6 +92,7 @@ pub use lifecycle::{CompactHeld, EventResult};
 pub use packs::{BundledPlace, EmbeddedSkills, InstalledPacks, embedded_skills};
 pub use plan::{InjectionPlan, InvocationPlan, Positions};
 pub use prefetch::{Prefetch, PrefetchSource, Prefetched, SkillDiscovery};
+pub use reload::{Reloaded, SessionReloaded, SkillsChange, TakenBack};
 pub use runtime::{OpenError, Runtime, RuntimeBuilder};
 pub use save::{
     Activation, MAX_SAVE_BYTES, NarrowedSkill, RefusedSkill, RestoreReport, RestoredSkill, SAVE_VERSION, Save,
@@ -95,12 +103,16 @@ pub use session::{Session, SessionOptions};
 pub use skillgate_loader::{
     BodyCall, CallBody, CallBodyError, HeldExtras, HeldMark, HeldSkill, LazyBody, SkillRoots, SkillSource,
 };
+pub use skillgate_registry::CatalogueChanges;
+pub use subscribers::Subscription;
 pub use telemetry::Telemetry;
 pub use tool::{
     CommandPermissions, ForkEnd, FoundTool, FoundTools, HostCommand, HostCommandKind, MAX_ARGUMENT_CHARS,
     MAX_PROMPT_CHARS, SkillCall, SkillResult, SkillStatus, ToolAfter, ToolCall, ToolDecision, ToolDefinition,
     TypedResult,
 };
-pub use touch::{Subscription, TouchOutcome};
+pub use touch::TouchOutcome;
 pub use trust::ProjectTrust;
 pub use usage::UsageCounts;
+#[cfg(feature = "watch")]
+pub use watch::RuntimeWatch;

@@ -5,7 +5,7 @@ use crate::compact::{CompactBudget, Compacted};
 use crate::hook::{AgentScope, HookEvent, HookInput, HookOutcome, HookReport, HookText, HookVerdict};
 use crate::invoke::InvokeRequest;
 use crate::invoked::{AgentId, UnloadReason};
-use crate::save::{RefusedSkill, RestoreReport, Save, SaveError, SavedConversation, Standing};
+use crate::save::{Activation, RefusedSkill, RestoreReport, Save, SaveError, SavedConversation, Standing};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillgate_core::{Skill, SkillId};
@@ -198,12 +198,13 @@ impl Session {
     /// # Errors
     /// [`SaveError`] when it cannot be written as JSON.
     pub fn save(&self) -> Result<Save, SaveError> {
+        let touched = self.recently_touched();
         let conversation = self.conversation();
         let saved = SavedConversation {
             session_id: self.id.clone(),
             invoked: conversation.invoked.clone(),
             scopes: conversation.scopes.clone(),
-            activation: conversation.activation.clone(),
+            activation: Activation { touched, ..conversation.activation.clone() },
             usage: conversation.usage.clone(),
             spent_hooks: conversation.hooks.spent(),
             carried: conversation.carried.clone(),
@@ -292,7 +293,8 @@ impl Session {
         }
     }
 
-    fn skill_of(&self, id: &SkillId) -> Option<Arc<Skill>> {
+    /// The skill of this id.
+    pub(crate) fn skill_of(&self, id: &SkillId) -> Option<Arc<Skill>> {
         let catalogue = self.catalogue();
         let named = catalogue.named(id.command.as_str());
         named.iter().find(|entry| entry.skill().id == *id).map(|entry| Arc::clone(entry.skill()))

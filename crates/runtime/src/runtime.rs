@@ -2,25 +2,29 @@ use crate::clock::Clock;
 use crate::deciding::Deciding;
 use crate::error::InvokeError;
 use crate::fork::{AgentRunner, ForkCount};
+use crate::live::LiveSessions;
+use crate::load::{Base, Loading, PluginTrust};
+use crate::reload::Reloaded;
 use crate::session::{Session, SessionOptions};
 use crate::skills::SkillView;
+use crate::subscribers::Subscribers;
 use crate::telemetry::Telemetry;
+use crate::texts::TextCache;
 use crate::tool::HostCommand;
 use crate::trust::{ProjectTrust, TrustedPlugins};
 use crate::usage::UsageCounts;
 use skillgate_core::{Limits, Profile, Skill};
 use skillgate_exec::{AuditSink, Executor, HookLoader, NoAudit};
 use skillgate_loader::{
-    Discovery, DiscoveryError, HeaderIndex, LoadOptions, Loaded, PathDiagnostic, Project, SkillRoots, SkillSource,
-    discover_sources_ambient,
+    Discovery, DiscoveryError, HeaderIndex, LoadOptions, PathDiagnostic, Project, SkillRoots, SkillSource,
 };
 use skillgate_policy::file::{Layers, Policy};
 use skillgate_policy::{Host, Rule};
 use skillgate_registry::{Catalogue, NamePattern};
 use skillgate_state::TrustRecord;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Why a runtime cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +33,9 @@ pub enum OpenError {
     /// A directory that was named is not there.
     #[error(transparent)]
     Discovery(#[from] DiscoveryError),
+    /// The system gives no thread for what follows the skills.
+    #[error("no thread can be started: {0}")]
+    Thread(#[source] std::io::Error),
 }
 
 /// What a [`Runtime`] is made of.
@@ -49,6 +56,7 @@ pub struct RuntimeBuilder {
     clock: Clock,
     telemetry: Telemetry,
     plugins: TrustedPlugins,
+    plugin_trust: Option<PluginTrust>,
     sources: Vec<Arc<dyn SkillSource>>,
     headers: Option<HeaderIndex>,
     usage: Option<UsageCounts>,
@@ -151,6 +159,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Asks about each plugin that is found whether its directory is trusted, and how far ([`RuntimeBuilder::trust_plugin_as`]); again
+    /// at each [`Runtime::reload`], so that one that comes later is asked about, and trust that was taken back is gone.
+    #[must_use]
+    pub fn trust_plugins_by(mut self, trust: impl Fn(&Path) -> Option<TrustRecord> + Send + Sync + 'static) -> Self {
+        self.plugin_trust = Some(PluginTrust::new(trust));
+        self
+    }
+
     /// A further source of skills: those that the program brings ([`BundledSkills`](skillgate_loader::BundledSkills)), or those of
     /// a server, fetched before.
     #[must_use]
@@ -225,47 +241,33 @@ impl RuntimeBuilder {
     /// # Errors
     /// [`OpenError`] when a directory that was named is not there. A skill that cannot be read is no error; it is listed with
     /// its reason.
-    pub fn open(mut self) -> Result<Arc<Runtime>, OpenError> {
-        let span =
-            tracing::info_span!("skillgate.load", skills = tracing::field::Empty, broken = tracing::field::Empty);
-        let _entered = span.enter();
-        let discovered = discover_sources_ambient(&self.discovery, &self.sources)?;
-        let root_order = discovered.roots.iter().map(|root| root.path.clone()).collect();
+    pub fn open(self) -> Result<Arc<Runtime>, OpenError> {
+        let home = self.discovery.home.clone();
+        let loading = Loading {
+            discovery: self.discovery,
+            sources: self.sources,
+            options: LoadOptions {
+                profile: self.profile,
+                max_file_bytes: self.limits.skill_file_bytes,
+                max_header_bytes: self.limits.header_bytes,
+                ..LoadOptions::default()
+            },
+            enabled: self.policy.skills_enabled.value,
+            plugins: self.plugins,
+            plugin_trust: self.plugin_trust,
+            headers: Mutex::new(self.headers),
+        };
+        let (base, loaded, project) = loading.first()?;
         let deciding = Deciding {
             profile: self.profile,
             disabled: self.policy.disable.iter().map(|pattern| NamePattern::new(&pattern.value)).collect(),
             trusted_project: self.trust.is_given(),
-            trusted_plugins: self.plugins.keys().cloned().collect(),
+            reserved: self.host_commands.iter().flat_map(HostCommand::names).map(str::to_owned).collect(),
             executor: Arc::clone(&self.executor),
             tools: self.tools,
-            root_order,
         };
-        let open = SkillRoots::open_ambient(discovered.roots);
-        let roots = self.sources.iter().fold(open, |roots, source| roots.with_texts_of(source.as_ref()));
-        let load_options = LoadOptions {
-            profile: self.profile,
-            max_file_bytes: self.limits.skill_file_bytes,
-            max_header_bytes: self.limits.header_bytes,
-            ..LoadOptions::default()
-        };
-        let enabled = self.policy.skills_enabled.value;
-        let loaded = match &mut self.headers {
-            _ if !enabled => Loaded::default(),
-            None => roots.load(&load_options),
-            Some(headers) => {
-                let loaded = roots.load_indexed(&load_options, headers);
-                if let Err(error) = headers.save() {
-                    // The next load reads again what this one has read.
-                    tracing::warn!(name: "skillgate.headers_lost", %error, "the headers that were read are not kept");
-                }
-                loaded
-            }
-        };
-        let options = deciding.options(&loaded.skills);
-        span.record("skills", loaded.skills.len()).record("broken", loaded.failures.len());
+        let options = deciding.options(&loaded.skills, &base);
         let catalogue = Catalogue::build(loaded.skills, loaded.failures, &options);
-        let mut diagnostics = discovered.diagnostics;
-        diagnostics.extend(loaded.diagnostics);
         let managed = self.host.ceilings().iter().flat_map(|ceiling| ceiling.rules().to_vec()).collect();
         Ok(Arc::new(Runtime {
             audit: self.audit,
@@ -275,28 +277,33 @@ impl RuntimeBuilder {
             limits: self.limits,
             profile: self.profile,
             trust: self.trust,
-            plugins: self.plugins,
             deciding,
             policy: self.policy,
-            project: discovered.project,
-            roots,
-            load_options,
-            home: self.discovery.home,
+            project,
+            load_options: loading.options,
+            loading,
+            texts: TextCache::default(),
+            home,
             host_commands: self.host_commands,
             hook_loader: self.hook_loader,
             agents: self.agents,
             forks_running: ForkCount::default(),
             clock: self.clock,
             telemetry: self.telemetry,
-            skills: RwLock::new(Arc::new(SkillView::new(catalogue))),
+            skills: RwLock::new(Arc::new(SkillView::new(catalogue, Arc::new(base)))),
+            live: LiveSessions::default(),
+            reloading: Mutex::default(),
+            subscribers: Subscribers::default(),
+            #[cfg(feature = "watch")]
+            watches: crate::watch::Watches::default(),
             usage: self.usage,
-            diagnostics,
         }))
     }
 }
 
 /// What every conversation of a program shares: the skills of one place, the host that decides over them, and the executor that
-/// runs their commands. Immutable but for the view of the skills; [`Session`]s are made of it.
+/// runs their commands. Immutable but for the view of the skills, which [`Runtime::reload`] brings up to date; [`Session`]s are made of
+/// it.
 #[derive(Debug)]
 pub struct Runtime {
     pub(crate) audit: Arc<dyn AuditSink>,
@@ -307,12 +314,12 @@ pub struct Runtime {
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
     pub(crate) trust: ProjectTrust,
-    pub(crate) plugins: TrustedPlugins,
     pub(crate) deciding: Deciding,
     pub(crate) policy: Policy,
     pub(crate) project: Option<Project>,
-    pub(crate) roots: SkillRoots,
+    pub(crate) loading: Loading,
     pub(crate) load_options: LoadOptions,
+    pub(crate) texts: TextCache,
     pub(crate) home: Option<PathBuf>,
     pub(crate) host_commands: Vec<HostCommand>,
     pub(crate) hook_loader: Option<Arc<dyn HookLoader>>,
@@ -322,8 +329,13 @@ pub struct Runtime {
     pub(crate) clock: Clock,
     pub(crate) telemetry: Telemetry,
     skills: RwLock<Arc<SkillView>>,
+    pub(crate) live: LiveSessions,
+    /// Held while the skills are loaded again.
+    pub(crate) reloading: Mutex<()>,
+    pub(crate) subscribers: Subscribers<Reloaded>,
+    #[cfg(feature = "watch")]
+    pub(crate) watches: crate::watch::Watches,
     pub(crate) usage: Option<UsageCounts>,
-    pub(crate) diagnostics: Vec<PathDiagnostic>,
 }
 
 impl Runtime {
@@ -347,6 +359,7 @@ impl Runtime {
             clock: Clock::default(),
             telemetry: Telemetry::default(),
             plugins: TrustedPlugins::new(),
+            plugin_trust: None,
             sources: Vec::new(),
             headers: None,
             usage: None,
@@ -364,10 +377,18 @@ impl Runtime {
         Arc::clone(&self.skills.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    pub(crate) fn set_skills(&self, view: Arc<SkillView>) {
+        *self.skills.write().unwrap_or_else(PoisonError::into_inner) = view;
+    }
+
+    pub(crate) fn base(&self) -> Arc<Base> {
+        Arc::clone(&self.skills().base)
+    }
+
     /// Takes the files beside a skill that is no file to disk, before anything names their directory.
     pub(crate) fn materialise(&self, skill: &Skill) -> Result<(), InvokeError> {
         let name = || skill.id.command.to_string();
-        self.roots.materialise(skill).map_err(|error| InvokeError::Files { name: name(), error })
+        self.base().place.roots.materialise(skill).map_err(|error| InvokeError::Files { name: name(), error })
     }
 
     /// The policy in force.
@@ -376,10 +397,10 @@ impl Runtime {
         &self.policy
     }
 
-    /// The directories that were looked into, whether they exist or not.
+    /// The directories that were looked into at the last load, whether they exist or not.
     #[must_use]
-    pub fn roots(&self) -> &SkillRoots {
-        &self.roots
+    pub fn roots(&self) -> Arc<SkillRoots> {
+        Arc::clone(&self.base().place.roots)
     }
 
     /// How files were read.
@@ -394,9 +415,9 @@ impl Runtime {
         self.project.as_ref()
     }
 
-    /// Findings about places that are no skill.
+    /// Findings of the last load about places that are no skill.
     #[must_use]
-    pub fn diagnostics(&self) -> &[PathDiagnostic] {
-        &self.diagnostics
+    pub fn diagnostics(&self) -> Vec<PathDiagnostic> {
+        self.base().diagnostics.clone()
     }
 }

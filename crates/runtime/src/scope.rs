@@ -73,6 +73,19 @@ impl ActiveSkills {
         self.stack.len() < before
     }
 
+    /// Takes back what was granted and wished for the sake of a skill that is not what it was: nothing that was read from another
+    /// text than that of `digest` approves anything in advance, and when there is no text any more, its model and its effort go
+    /// too. What it took away stays taken away.
+    pub(crate) fn withdraw(&mut self, skill: &SkillId, digest: Option<Digest>) {
+        let active = self.inherited.iter_mut().chain(&mut self.stack);
+        for active in active.filter(|active| active.skill == *skill && Some(active.digest) != digest) {
+            active.pre_approval = None;
+            if digest.is_none() {
+                (active.model, active.effort) = (None, None);
+            }
+        }
+    }
+
     /// Ends the turn: all skills leave. Gives them, the latest last.
     pub fn end_turn(&mut self) -> Vec<SkillId> {
         std::mem::take(&mut self.stack).into_iter().map(|active| active.skill).collect()
@@ -181,6 +194,11 @@ impl TurnScopes {
     /// Takes a skill out of use for one agent; says whether it was.
     pub fn leave(&mut self, agent: &AgentId, skill: &SkillId) -> bool {
         self.change(agent, |active| active.leave(skill)).unwrap_or_default()
+    }
+
+    /// As [`ActiveSkills::withdraw`], for every agent.
+    pub(crate) fn withdraw(&mut self, skill: &SkillId, digest: Option<Digest>) {
+        self.agents.values_mut().for_each(|active| active.withdraw(skill, digest));
     }
 
     /// Ends an agent's turn. Gives the skills that leave.
@@ -353,8 +371,26 @@ mod tests {
         active.enter(ActiveSkill { digest: Digest::of(b"edited"), ..approving.clone() });
         assert_eq!(may(&active, host.clone(), "ls"), Effect::Ask, "it answered for another content");
         active.end_turn();
-        active.enter(approving);
+        active.enter(approving.clone());
         active.leave(&id("a"));
-        assert_eq!(may(&active, host, "ls"), Effect::Ask);
+        assert_eq!(may(&active, host.clone(), "ls"), Effect::Ask);
+        // The text is another on the disk: nobody has to call it for that.
+        let edited = Digest::of(b"edited");
+        let (main, child) = (AgentId::MAIN, AgentId::new("x").expect("a name"));
+        for (digest, effect) in
+            [(Some(approving.digest), Effect::Allow), (Some(edited), Effect::Ask), (None, Effect::Ask)]
+        {
+            let mut scopes = TurnScopes::new();
+            scopes.enter(&main, ActiveSkill { model: Some("small".to_owned()), ..approving.clone() });
+            scopes.fork(&main, child.clone());
+            scopes.withdraw(&id("other"), None);
+            scopes.withdraw(&id("a"), digest);
+            for agent in [&main, &child] {
+                let active = scopes.of(agent);
+                assert_eq!(may(&active, host.clone(), "ls"), effect, "{agent}");
+                assert_eq!(may(&active, host.clone(), "rm x"), Effect::Deny, "what it takes away stays");
+                assert_eq!(active.model().is_some(), digest.is_some(), "{agent}");
+            }
+        }
     }
 }

@@ -2,14 +2,18 @@ use crate::answer::Answerer;
 use crate::consent::Consent;
 use crate::conversation::Conversation;
 use crate::fork::ForkCount;
+use crate::reload::SkillsChange;
 use crate::runtime::Runtime;
 use crate::skills::SkillView;
+use crate::subscribers::Subscribers;
 use crate::tool::ForkEnd;
-use crate::touch::{Subscribers, Touching};
+use crate::touch::Touching;
+use skillgate_core::Skill;
 use skillgate_loader::{LoadOptions, PathDiagnostic, Project, SkillRoots};
 use skillgate_policy::file::Policy;
 use skillgate_registry::Catalogue;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 /// What is the conversation's own when it begins.
@@ -82,16 +86,19 @@ pub struct Session {
     pub(crate) forks_running: ForkCount,
     /// Itself, for what goes on when a call has returned.
     pub(crate) me: Weak<Session>,
+    /// Its place among those of the runtime.
+    number: u64,
     skills: RwLock<Arc<SkillView>>,
     pub(crate) state: Mutex<Conversation>,
     pub(crate) touching: Mutex<Touching>,
-    pub(crate) subscribers: Mutex<Subscribers>,
+    pub(crate) subscribers: Subscribers<SkillsChange>,
 }
 
 impl Session {
     pub(crate) fn new(runtime: Arc<Runtime>, options: SessionOptions) -> Arc<Self> {
         let consent = Arc::new(Consent::new(options.answerer, runtime.managed.clone()));
-        Arc::new_cyclic(|me| Self {
+        let number = runtime.live.number();
+        let session = Arc::new_cyclic(|me| Self {
             skills: RwLock::new(runtime.skills()),
             runtime,
             id: options.id,
@@ -100,10 +107,13 @@ impl Session {
             host_runs_forks: options.host_runs_forks,
             forks_running: ForkCount::default(),
             me: me.clone(),
+            number,
             state: Mutex::default(),
             touching: Mutex::default(),
-            subscribers: Mutex::default(),
-        })
+            subscribers: Subscribers::default(),
+        });
+        session.runtime.live.enter(number, &session);
+        session
     }
 
     /// What this conversation shares with others.
@@ -128,14 +138,22 @@ impl Session {
         Arc::clone(&self.skills.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn set_skills(&self, view: SkillView) {
-        *self.skills.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+    pub(crate) fn set_skills(&self, view: Arc<SkillView>) {
+        *self.skills.write().unwrap_or_else(PoisonError::into_inner) = view;
     }
 
-    /// The directories that were looked into, whether they exist or not.
+    /// The directories that were looked into at the last load, whether they exist or not.
     #[must_use]
-    pub fn roots(&self) -> &SkillRoots {
+    pub fn roots(&self) -> Arc<SkillRoots> {
         self.runtime.roots()
+    }
+
+    /// The other ways by which the file of a skill is found; it is loaded once.
+    #[must_use]
+    pub fn also_at(&self, skill: &Skill) -> Vec<PathBuf> {
+        let view = self.skills();
+        let others = view.base.duplicates.iter().filter(|duplicate| duplicate.of == skill.path);
+        others.map(|duplicate| duplicate.path.clone()).collect()
     }
 
     /// How files were read.
@@ -150,9 +168,9 @@ impl Session {
         self.runtime.project()
     }
 
-    /// Findings about places that are no skill.
+    /// Findings of the last load about places that are no skill.
     #[must_use]
-    pub fn diagnostics(&self) -> &[PathDiagnostic] {
+    pub fn diagnostics(&self) -> Vec<PathDiagnostic> {
         self.runtime.diagnostics()
     }
 }
@@ -161,5 +179,6 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.conversation().forks.clear(&[]);
+        self.runtime.live.leave(self.number);
     }
 }

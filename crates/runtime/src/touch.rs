@@ -1,12 +1,14 @@
 //! Files that tools touch: they bring the skills of the directories they lie in, and activate those that wait for them.
 
 use crate::Session;
+use crate::load::Place;
+use crate::reload::SkillsChange;
+use crate::save::Activation;
 use crate::skills::SkillView;
-use skillgate_loader::{NestedDiscovery, PathDiagnostic, Project, SkillRoot, SkillRoots};
+use crate::subscribers::Subscription;
+use skillgate_loader::{NestedDiscovery, PathDiagnostic, Project, SkillRoot};
 use skillgate_registry::{Catalogue, PathActivation, State};
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -40,26 +42,6 @@ pub(crate) struct Touching {
     recent: VecDeque<String>,
 }
 
-/// What is told to those who subscribed.
-type Told = Arc<dyn Fn(&TouchOutcome) + Send + Sync>;
-
-/// Who wants to know when the skills of a conversation change.
-#[derive(Default)]
-pub(crate) struct Subscribers {
-    told: BTreeMap<u64, Told>,
-    next: u64,
-}
-
-impl fmt::Debug for Subscribers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.told.keys()).finish()
-    }
-}
-
-/// Names a subscription, so that it can be ended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Subscription(u64);
-
 impl Session {
     /// Takes note of files that a tool of the host read, wrote or listed, the shell and searches among them. They need not exist;
     /// relative ones are taken from the project's directory, and those outside of the project say nothing.
@@ -80,10 +62,7 @@ impl Session {
             let mut outcome = TouchOutcome { diagnostics: touched.diagnostics, ..TouchOutcome::default() };
             self.load_nested(&mut touching, touched.roots, &mut outcome);
             self.activate(&mut touching, &touched.files, &mut outcome);
-            let surplus = (touching.recent.len() + touched.files.len()).saturating_sub(MAX_RECENT);
-            touching.recent.extend(touched.files);
-            let surplus = surplus.min(touching.recent.len());
-            touching.recent.drain(..surplus);
+            touching.remember(touched.files);
             outcome
         };
         self.tell(&outcome);
@@ -113,30 +92,26 @@ impl Session {
         self.touching().recent.iter().cloned().collect()
     }
 
-    /// Has `told` called whenever touched files change the skills of this conversation. A call that panics ends nothing but itself.
-    pub fn subscribe(&self, told: impl Fn(&TouchOutcome) + Send + Sync + 'static) -> Subscription {
-        let mut subscribers = self.subscribers();
-        let number = subscribers.next;
-        subscribers.next += 1;
-        subscribers.told.insert(number, Arc::new(told));
-        Subscription(number)
+    /// Has `told` called whenever the skills of this conversation change: because of touched files, or because they were loaded again
+    /// ([`Runtime::reload`](crate::Runtime::reload)). A call that panics ends nothing but itself.
+    pub fn subscribe(&self, told: impl Fn(&SkillsChange) + Send + Sync + 'static) -> Subscription {
+        self.subscribers.add(told)
     }
 
     /// Ends a subscription; whether there was one. A call that is on its way may still come.
     pub fn unsubscribe(&self, subscription: Subscription) -> bool {
-        self.subscribers().told.remove(&subscription.0).is_some()
+        self.subscribers.remove(subscription)
     }
 
     /// Brings back what touched files brought in the conversation before it was saved.
     pub(crate) fn reactivate(&self) {
         let mut outcome = TouchOutcome::default();
         let Some(project) = self.project().filter(|_| self.skills_off().is_none()) else { return };
-        let (names, directories) = {
-            let conversation = self.conversation();
-            (conversation.activation.skills.clone(), conversation.activation.directories.clone())
-        };
+        let Activation { skills: names, directories, touched, .. } = self.conversation().activation.clone();
         {
             let mut touching = self.touching();
+            touching.recent.clear();
+            touching.remember(touched);
             let below =
                 |path: &Path| path.strip_prefix(&project.root).is_ok_and(|rest| rest.ends_with(".claude/skills"));
             let roots = directories.iter().map(PathBuf::from).filter(|path| below(path));
@@ -147,36 +122,32 @@ impl Session {
         self.tell(&outcome);
     }
 
-    fn touching(&self) -> MutexGuard<'_, Touching> {
+    pub(crate) fn touching(&self) -> MutexGuard<'_, Touching> {
         self.touching.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
-        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Loads the directories, the deepest of which takes a free name first.
     fn load_nested(&self, touching: &mut Touching, roots: Vec<SkillRoot>, outcome: &mut TouchOutcome) {
         let known = self.skills();
-        let is_new = |root: &SkillRoot| !known.nested.iter().any(|roots| roots.iter().any(|it| it.path == root.path));
+        let is_new =
+            |root: &SkillRoot| !known.nested.iter().any(|place| place.roots.iter().any(|it| it.path == root.path));
         let roots: Vec<SkillRoot> = roots.into_iter().filter(is_new).collect();
-        let Some(project) = self.project().filter(|_| !roots.is_empty()) else { return };
+        if roots.is_empty() {
+            return;
+        }
         let mut catalogue = Catalogue::clone(&known.catalogue);
         let mut view = None;
         for root in roots {
-            let path = root.path.clone();
-            let dir = path.parent().and_then(Path::parent).unwrap_or(&path);
-            let dir = dir.strip_prefix(&project.root).unwrap_or(dir).display().to_string();
-            let opened = SkillRoots::open_ambient([root]);
-            let loaded = opened.load(&self.runtime.load_options);
+            let (path, dir) = (root.path.clone(), self.inside_project(&root));
+            let (place, loaded) = Place::load(root, &self.runtime.load_options);
             outcome.diagnostics.extend(loaded.diagnostics);
-            let options = self.runtime.deciding.options(&loaded.skills);
+            let options = self.runtime.deciding.options(&loaded.skills, &known.base);
             let added = catalogue.add_nested(loaded.skills, loaded.failures, &dir, &options);
             outcome.changed |=
                 added.iter().filter_map(|name| catalogue.qualified(name)).any(|it| it.is_offered_to_model());
             outcome.nested.extend(added);
             let before = view.as_ref().unwrap_or(&*known);
-            view = Some(before.followed_by(catalogue.clone(), Some(opened)));
+            view = Some(before.followed_by(catalogue.clone(), Some(place)));
             self.conversation().activation.directories.insert(path.display().to_string());
         }
         let Some(view) = view else { return };
@@ -186,7 +157,17 @@ impl Session {
         touching.waiting(self).push(Arc::new(PathActivation::among(&view.catalogue, profile, |it| {
             names.iter().any(|name| name == it.qualified_name())
         })));
-        self.set_skills(view);
+        self.set_skills(Arc::new(view));
+        #[cfg(feature = "watch")]
+        self.runtime.watches.places_found();
+    }
+
+    /// The directory that a root inside the project belongs to, from the project's root.
+    pub(crate) fn inside_project(&self, root: &SkillRoot) -> String {
+        let directory = root.path.parent().and_then(Path::parent).unwrap_or(&root.path);
+        let from = self.project().map(|project| project.root.as_path());
+        let below = from.and_then(|from| directory.strip_prefix(from).ok()).unwrap_or(directory);
+        below.display().to_string()
     }
 
     fn activate(&self, touching: &mut Touching, files: &[String], outcome: &mut TouchOutcome) {
@@ -212,7 +193,7 @@ impl Session {
         }
         self.conversation().activation.skills.extend(outcome.activated.iter().cloned());
         let next: SkillView = view.followed_by(catalogue, None);
-        self.set_skills(next);
+        self.set_skills(Arc::new(next));
     }
 
     fn tell(&self, outcome: &TouchOutcome) {
@@ -225,16 +206,24 @@ impl Session {
             nested = outcome.nested.len(),
             "touched files changed the skills"
         );
-        // They may call the session again, so nothing is held.
-        let told: Vec<Told> = self.subscribers().told.values().cloned().collect();
-        for told in told {
-            // Theirs to report; the others are told all the same.
-            let _panicked = catch_unwind(AssertUnwindSafe(|| told(outcome)));
-        }
+        self.subscribers.tell(&SkillsChange::Touched(outcome.clone()));
     }
 }
 
 impl Touching {
+    /// The skills were loaded again: directories may hold others, and others may wait.
+    pub(crate) fn look_again(&mut self) {
+        self.discovery = None;
+        self.waiting.clear();
+    }
+
+    /// Keeps the last files.
+    fn remember(&mut self, files: Vec<String>) {
+        self.recent.extend(files);
+        let surplus = self.recent.len().saturating_sub(MAX_RECENT);
+        self.recent.drain(..surplus);
+    }
+
     fn discovery(&mut self, session: &Session, project: &Project) -> &mut NestedDiscovery {
         self.discovery.get_or_insert_with(|| {
             let excludes = session.runtime.home.as_ref().map(|home| home.join(".config/git/ignore"));
@@ -245,7 +234,13 @@ impl Touching {
     /// The matchers; the first is that of all conversations.
     fn waiting(&mut self, session: &Session) -> &mut Vec<Arc<PathActivation>> {
         if self.waiting.is_empty() {
-            self.waiting.push(session.runtime.skills().waiting(session.runtime.profile));
+            let profile = session.runtime.profile;
+            self.waiting.push(session.runtime.skills().waiting(profile));
+            let view = session.skills();
+            if !view.nested.is_empty() {
+                let found = PathActivation::among(&view.catalogue, profile, |entry| entry.is_nested());
+                self.waiting.push(Arc::new(found));
+            }
         }
         &mut self.waiting
     }

@@ -1,6 +1,7 @@
 //! How far the host trusts the session's project, and what that leaves each of its skills.
 
 use crate::error::InvokeError;
+use crate::load::Base;
 use crate::session::Session;
 use skillgate_core::{Digest, Right, Rights, Skill, Source};
 use skillgate_policy::file::{Day, PublicKey};
@@ -8,6 +9,7 @@ use skillgate_policy::{Authority, PathRules, RefusalReason, SignerGrant, SkillCe
 use skillgate_state::TrustRecord;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The directories of plugins that are trusted, each as its record says where it has one.
 pub(crate) type TrustedPlugins = BTreeMap<PathBuf, Option<TrustRecord>>;
@@ -49,7 +51,8 @@ impl Session {
         if skill.id.source == Source::Pack {
             return HeldRights { signers: self.granted_to_signers(skill), ..HeldRights::default() };
         }
-        let Some((record, root)) = self.trusted_as(skill) else { return HeldRights::default() };
+        let base = Arc::clone(&self.skills().base);
+        let Some((record, root)) = self.trusted_as(skill, &base) else { return HeldRights::default() };
         let path = path_below(root, &skill.path);
         let Some(path) = path.filter(|path| record.skill(path).is_some_and(|skill| !skill.rights.is_empty())) else {
             return HeldRights::default();
@@ -64,10 +67,10 @@ impl Session {
     }
 
     /// The record of the folder that the skill's trust is of, and where that folder is.
-    fn trusted_as<'a>(&'a self, skill: &'a Skill) -> Option<(&'a TrustRecord, &'a Path)> {
+    fn trusted_as<'a>(&'a self, skill: &'a Skill, base: &'a Base) -> Option<(&'a TrustRecord, &'a Path)> {
         let folder = self.folder_of(skill)?;
         let record = match (skill.id.source, &self.runtime.trust) {
-            (Source::Plugin, _) => self.runtime.plugins.get(folder)?.as_ref()?,
+            (Source::Plugin, _) => base.plugins.get(folder)?.as_ref()?,
             (_, ProjectTrust::Folder(record)) => record,
             (_, ProjectTrust::Unknown | ProjectTrust::Session) => return None,
         };
@@ -84,7 +87,8 @@ impl Session {
     }
 
     fn granted_to_signers(&self, skill: &Skill) -> Option<SignerGrant> {
-        let keys = self.runtime.roots.signers(skill).iter().map(|key| PublicKey::of_bytes(*key));
+        let base = Arc::clone(&self.skills().base);
+        let keys = base.place.roots.signers(skill).iter().map(|key| PublicKey::of_bytes(*key));
         let today = Day::of_unix_seconds(self.runtime.clock.now_ms() / 1_000);
         self.runtime.policy.granted_to_signers(&keys.collect::<Vec<_>>(), today)
     }
@@ -109,7 +113,7 @@ impl Session {
     }
 
     fn trusts_plugin_of(&self, skill: &Skill) -> bool {
-        skill.plugin.as_ref().is_some_and(|plugin| self.runtime.plugins.contains_key(&plugin.root))
+        skill.plugin.as_ref().is_some_and(|plugin| self.skills().base.plugins.contains_key(&plugin.root))
     }
 
     /// The most the skill may do. A skill of an untrusted project can be planned, so that a person sees what it would do.

@@ -34,7 +34,7 @@
 //! | `host-sandbox` | `host_sandbox`, `sandbox`: programs of the machine in the Linux sandbox |
 //! | `bundle` | `bundle`, `include_skills!`: skills inside the program, signed packs |
 //! | `mcp` | `mcp`: skills from servers, a server of one's own |
-//! | `watch` | change events, in [`loader`] |
+//! | `watch` | skills that are followed while the program runs: `Runtime::watch`, and change events in [`loader`] |
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -8,9 +8,9 @@ use skillgate_policy::Invoker;
 use skillgate_runtime::{Save, Session, SkillCall, SkillResult, SkillStatus};
 use std::path::Path;
 
-/// Takes up the conversation that a file holds, when there is one.
-pub(crate) fn take_up(session: &Session, file: &Path) -> Result<(), Failure> {
-    let Some(save) = Save::read_ambient(file)? else { return Ok(()) };
+/// Takes up the conversation that a file holds; says whether there is one.
+pub(crate) fn take_up(session: &Session, file: &Path) -> Result<bool, Failure> {
+    let Some(save) = Save::read_ambient(file)? else { return Ok(false) };
     let report = session.restore(&save);
     for narrowed in &report.narrowed {
         text::complain(&text::safe(&format!("skillgate: {}: {}", narrowed.skill, narrowed.because)));
@@ -18,7 +18,7 @@ pub(crate) fn take_up(session: &Session, file: &Path) -> Result<(), Failure> {
     for refused in &report.refused {
         text::complain(&text::safe(&format!("skillgate: {} did not come back: {}", refused.skill, refused.because)));
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Calls the skill in the conversation, prints its prompt, and keeps the conversation in the file.

@@ -5,7 +5,7 @@ use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::{ListOutput, SkillOutput};
 use crate::text;
-use skillgate_core::{LineIndex, LoadedFrom, Source};
+use skillgate_core::{LineIndex, LoadedFrom, Skill, Source};
 use skillgate_registry::Entry;
 use skillgate_runtime::{Session, TouchOutcome};
 use std::fmt::Write as _;
@@ -63,7 +63,13 @@ fn with_places(session: &Session, entry: &Entry) -> SkillOutput {
     let read = || session.roots().document(skill, session.load_options()).ok();
     let document = if has_place { read() } else { None };
     let lines = document.as_ref().map(|document| LineIndex::new(document.source()));
-    SkillOutput::of_entry(entry, |offset| lines.as_ref().map(|lines| lines.position(offset)))
+    let also_at = also_at(session, skill);
+    SkillOutput { also_at, ..SkillOutput::of_entry(entry, |offset| lines.as_ref().map(|lines| lines.position(offset))) }
+}
+
+/// The other places of a skill's file.
+pub(crate) fn also_at(session: &Session, skill: &Skill) -> Vec<String> {
+    session.also_at(skill).iter().map(|path| path.display().to_string()).collect()
 }
 
 fn nothing(session: &Session) -> String {

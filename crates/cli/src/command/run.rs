@@ -10,8 +10,21 @@ use crate::output::{
 use crate::text::{self, Style};
 use skillgate_core::{Context, Diagnostic, Effort, Severity};
 use skillgate_policy::{Invoker, SkillDecision};
-use skillgate_runtime::{InjectionPlan, Invocation, InvocationPlan, InvokeRequest};
+use skillgate_registry::Lookup;
+use skillgate_runtime::{InjectionPlan, Invocation, InvocationPlan, InvokeRequest, Session};
 use std::fmt::Write as _;
+
+/// Takes in the skills of a directory inside the project that the name names, as a touched file in it would: who calls a skill by
+/// its whole name need not touch a file first.
+fn bring(session: &Session, name: &str) {
+    if !matches!(session.catalogue().lookup(name), Lookup::Unknown { .. }) {
+        return;
+    }
+    let name = name.trim().trim_start_matches('/');
+    if let (Some((directory, _)), Some(project)) = (name.rsplit_once(':'), session.project()) {
+        let _found = session.touch([project.root.join(directory).join("SKILL.md")]);
+    }
+}
 
 pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
     let mut options = context::options(global);
@@ -21,8 +34,9 @@ pub(crate) fn run(global: &Global, verb: &RunVerb) -> Result<Status, Failure> {
     // Where the skill has an agent of its own, its prompt is printed.
     let session = context::runtime(global)?.open()?.session(options.host_runs_forks(true));
     if let Some(file) = &verb.session {
-        kept::take_up(&session, file)?;
+        let _begins_or_goes_on = kept::take_up(&session, file)?;
     }
+    bring(&session, &verb.name);
     let mut request = InvokeRequest::new(&verb.name, Invoker::User);
     let arguments = match &verb.args {
         Some(text) => Some(text.clone()),

@@ -1,6 +1,7 @@
 //! `skillgate show NAME`
 
 use crate::args::{Format, Global, ShowVerb};
+use crate::command::list::also_at;
 use crate::command::run::{injection_plan, print_injections};
 use crate::context;
 use crate::exit::{Failure, Status};
@@ -54,7 +55,7 @@ fn show(session: &Session, name: &str) -> Result<ShowOutput, Failure> {
     let authority = AuthorityOutput::of(&plan.authority());
     let lines = LineIndex::new(document.source());
     let position = |offset| Some(lines.position(offset));
-    let mut output = SkillOutput::of_entry(entry, position);
+    let mut output = SkillOutput { also_at: also_at(session, skill), ..SkillOutput::of_entry(entry, position) };
     // The skill was loaded by its header, and here is all of its text.
     let of_the_body = document.diagnostics().iter().filter(|found| !skill.diagnostics.contains(found));
     output.diagnostics.extend(of_the_body.map(|found| DiagnosticOutput::new(found, position)));

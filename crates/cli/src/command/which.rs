@@ -1,13 +1,14 @@
 //! `skillgate which NAME`
 
 use crate::args::{Format, Global, WhichVerb};
+use crate::command::list::also_at;
 use crate::context;
 use crate::exit::{Failure, Status};
-use crate::output::{ContenderOutput, WhichOutput};
+use crate::output::{ContenderOutput, NESTED, WhichOutput, brought_by};
 use crate::text;
 use skillgate_core::LoadFailure;
 use skillgate_registry::{Entry, Explained, Loser};
-use skillgate_runtime::InvokeError;
+use skillgate_runtime::{InvokeError, Session};
 use std::fmt::Write as _;
 
 pub(crate) fn run(global: &Global, verb: &WhichVerb) -> Result<Status, Failure> {
@@ -15,12 +16,20 @@ pub(crate) fn run(global: &Global, verb: &WhichVerb) -> Result<Status, Failure> 
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }
+    // What only a touched file brings has the name then.
+    let unknown = session.catalogue().explain(&verb.name).is_err();
+    if unknown {
+        let _all = session.touch_everything();
+    }
     let catalogue = session.catalogue();
     let explained = catalogue.explain(&verb.name).map_err(|nearest| InvokeError::Unknown {
         name: verb.name.clone(),
         nearest: nearest.into_iter().map(str::to_owned).collect(),
     })?;
-    let output = output(&verb.name, &explained);
+    let mut output = output(&session, &verb.name, &explained);
+    if unknown {
+        output.winner.iter_mut().chain(&mut output.losers).for_each(nested);
+    }
     if global.format == Format::Json {
         text::json(&output)?;
     } else {
@@ -29,7 +38,8 @@ pub(crate) fn run(global: &Global, verb: &WhichVerb) -> Result<Status, Failure> 
     Ok(Status::Done)
 }
 
-fn output(name: &str, explained: &Explained<'_>) -> WhichOutput {
+fn output(session: &Session, name: &str, explained: &Explained<'_>) -> WhichOutput {
+    let contender = |entry: &Entry| contender(session, entry);
     let winner = explained.winner.map(|entry| ContenderOutput {
         reason: match (explained.because, entry.unmet()) {
             (Some(because), None) => Some(because.to_string()),
@@ -49,8 +59,18 @@ fn output(name: &str, explained: &Explained<'_>) -> WhichOutput {
     WhichOutput { name: name.to_owned(), winner, losers: losers.collect() }
 }
 
+/// A skill deeper in the project, which no file has brought yet.
+fn nested(contender: &mut ContenderOutput) {
+    let brought = brought_by(&contender.qualified_name);
+    contender.reason = Some(match contender.reason.take() {
+        Some(reason) => format!("{brought}; {reason}"),
+        None => brought,
+    });
+    contender.state = NESTED.to_owned();
+}
+
 /// A skill with its state's own reason.
-fn contender(entry: &Entry) -> ContenderOutput {
+fn contender(session: &Session, entry: &Entry) -> ContenderOutput {
     let state = entry.state();
     let reason = state.to_string();
     ContenderOutput {
@@ -59,6 +79,7 @@ fn contender(entry: &Entry) -> ContenderOutput {
         source: entry.skill().id.source.to_string(),
         state: state.as_str().to_owned(),
         reason: (reason != state.as_str()).then_some(reason),
+        also_at: also_at(session, entry.skill()),
     }
 }
 
@@ -69,6 +90,7 @@ fn unreadable(failure: &LoadFailure) -> ContenderOutput {
         source: failure.source.to_string(),
         state: "broken".to_owned(),
         reason: Some(failure.diagnostic.message.clone()),
+        also_at: Vec::new(),
     }
 }
 
@@ -79,6 +101,9 @@ fn human(output: &WhichOutput) -> String {
         Some(winner) => {
             let _infallible = writeln!(out, "{name} is {}", text::shown(&winner.qualified_name));
             let _infallible = writeln!(out, "  {}", text::shown(&winner.path));
+            for place in &winner.also_at {
+                let _infallible = writeln!(out, "  also at {}", text::shown(place));
+            }
             if let Some(reason) = &winner.reason {
                 let _infallible = writeln!(out, "  {}", text::shown(reason));
             }

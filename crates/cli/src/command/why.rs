@@ -1,13 +1,14 @@
 //! `skillgate why NAME [PATH…]`
 
 use crate::args::{Format, Global, WhyVerb};
+use crate::command::kept;
 use crate::context;
 use crate::exit::{Failure, Status};
-use crate::output::{ReasonOutput, TriedPathOutput, WhyOutput};
+use crate::output::{NESTED, ReasonOutput, TriedPathOutput, WhyOutput, brought_by};
 use crate::{text, trust};
 use skillgate_core::{Code, Guarded, Severity};
 use skillgate_registry::{Entry, Lookup, PathActivation, State};
-use skillgate_runtime::{InvokeError, Session};
+use skillgate_runtime::{InvokeError, SaveError, Session};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -15,6 +16,17 @@ pub(crate) fn run(global: &Global, verb: &WhyVerb) -> Result<Status, Failure> {
     let session = context::session(global)?;
     if let Some(off) = session.skills_off() {
         return Err(off.into());
+    }
+    if let Some(file) = &verb.session {
+        let taken = kept::take_up(&session, file)?;
+        if !taken {
+            return Err(SaveError::Missing { path: file.clone() }.into());
+        }
+    }
+    // One deeper in the project is there only when a file beside it is touched, which is then the answer.
+    let unknown = matches!(session.catalogue().lookup(&verb.name), Lookup::Unknown { .. });
+    if unknown {
+        let _all = session.touch_everything();
     }
     let catalogue = session.catalogue();
     let entry = match catalogue.lookup(&verb.name) {
@@ -30,14 +42,14 @@ pub(crate) fn run(global: &Global, verb: &WhyVerb) -> Result<Status, Failure> {
         name: verb.name.clone(),
         qualified_name: entry.qualified_name().to_owned(),
         path: entry.skill().path.display().to_string(),
-        state: entry.state().as_str().to_owned(),
-        model_invocable: entry.is_offered_to_model(),
+        state: if unknown { NESTED } else { entry.state().as_str() }.to_owned(),
+        model_invocable: !unknown && entry.is_offered_to_model(),
         user_invocable: entry.is_open_to_user(),
-        reasons: reasons(&session, entry),
+        reasons: unknown.then(|| nested(entry)).into_iter().chain(reasons(&session, entry)).collect(),
         patterns: entry
             .skill()
             .frontmatter
-            .paths
+            .paths()
             .present()
             .map(|paths| paths.iter().map(|path| path.value.clone()).collect())
             .unwrap_or_default(),
@@ -50,6 +62,14 @@ pub(crate) fn run(global: &Global, verb: &WhyVerb) -> Result<Status, Failure> {
         text::human(&human(&output));
     }
     Ok(Status::Done)
+}
+
+/// Why a skill deeper in the project is not there.
+fn nested(entry: &Entry) -> ReasonOutput {
+    let name = entry.qualified_name();
+    let help = format!("a host tells of touched files; `skillgate run {name}` calls it at any time");
+    let message = brought_by(name);
+    ReasonOutput { code: NESTED.to_owned(), message, help: Some(help) }
 }
 
 /// What keeps the skill from somebody, the state first.
@@ -67,7 +87,7 @@ fn reasons(session: &Session, entry: &Entry) -> Vec<ReasonOutput> {
     if let (State::Shadowed { .. }, Some(unmet)) = (state, entry.unmet()) {
         add("unavailable", unmet.to_string(), None);
     }
-    match &skill.frontmatter.disable_model_invocation {
+    match skill.frontmatter.disable_model_invocation() {
         Guarded::Present(field) if field.value => {
             let help = format!("a user invokes it: `skillgate run {name}`");
             add("not-for-models", "its author keeps it from models: `disable-model-invocation`".to_owned(), Some(help));
@@ -78,7 +98,7 @@ fn reasons(session: &Session, entry: &Entry) -> Vec<ReasonOutput> {
         }
         _ => {}
     }
-    let described = skill.frontmatter.description.is_some() || skill.frontmatter.when_to_use.is_some();
+    let described = skill.frontmatter.gives_description() || skill.frontmatter.when_to_use().is_some();
     if *state == State::Active && !entry.is_offered_to_model() && skill.model_invocable() && !described {
         let message = "a skill of a plugin or a server is offered only with a description of its own";
         add("no-description", message.to_owned(), Some("write `description` in its header".to_owned()));
@@ -118,19 +138,19 @@ fn way_out(session: &Session, entry: &Entry) -> Option<String> {
     }
 }
 
-/// Whether touching these files would make the skill active.
+/// Whether touching these files would make the skill active, and those that were touched last did.
 fn tried(session: &Session, entry: &Entry, paths: &[std::path::PathBuf]) -> Vec<TriedPathOutput> {
-    let activation = PathActivation::of(&session.catalogue(), session.load_options().profile);
+    let activation = PathActivation::explaining(entry, session.load_options().profile);
+    let matches = |path: &str| !activation.matching(path).is_empty();
     let root = session.project().map(|project| project.root.as_path());
-    paths
-        .iter()
-        .map(|path| match root.and_then(|root| below(root, path)) {
-            Some(below) => {
-                TriedPathOutput { matches: activation.matching(&below).contains(&entry.qualified_name()), path: below }
-            }
-            None => TriedPathOutput { path: path.display().to_string(), matches: false },
-        })
-        .collect()
+    let given = paths.iter().map(|path| match root.and_then(|root| below(root, path)) {
+        Some(below) => TriedPathOutput { matches: matches(&below), path: below, touched: false },
+        None => TriedPathOutput { path: path.display().to_string(), matches: false, touched: false },
+    });
+    let touched = session.recently_touched().into_iter();
+    let touched = touched.map(|path| TriedPathOutput { matches: matches(&path), path, touched: true });
+    let has_paths = !matches!(entry.skill().frontmatter.paths, Guarded::Absent);
+    given.chain(touched.filter(|_| has_paths)).collect()
 }
 
 /// A path from the root, with `/` between the parts. It need not exist.
@@ -164,7 +184,12 @@ fn human(output: &WhyOutput) -> String {
         let _infallible = writeln!(out, "  paths: {}{}", text::shown(&patterns), text::shown(&root));
     }
     for path in &output.paths {
-        let answer = if path.matches { "makes it active" } else { "does not match" };
+        let answer = match (path.touched, path.matches) {
+            (false, true) => "makes it active",
+            (false, false) => "does not match",
+            (true, true) => "was touched and makes it active",
+            (true, false) => "was touched and does not match",
+        };
         let _infallible = writeln!(out, "  {} {answer}", text::shown(&path.path));
     }
     out

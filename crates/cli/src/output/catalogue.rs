@@ -25,6 +25,8 @@ pub(crate) struct ContenderOutput {
     pub(crate) state: String,
     /// Why the name leads to it, or does not.
     pub(crate) reason: Option<String>,
+    /// Other places from which links lead to its file; it is loaded once.
+    pub(crate) also_at: Vec<String>,
 }
 
 /// What `why` says of a skill.
@@ -48,7 +50,7 @@ pub(crate) struct WhyOutput {
     pub(crate) patterns: Vec<String>,
     /// The directory that they start from.
     pub(crate) root: Option<String>,
-    /// The paths that were asked about.
+    /// The paths that were asked about, then those that were touched last in the conversation that was named.
     pub(crate) paths: Vec<TriedPathOutput>,
 }
 
@@ -70,6 +72,8 @@ pub(crate) struct TriedPathOutput {
     pub(crate) path: String,
     /// Whether touching it makes the skill active.
     pub(crate) matches: bool,
+    /// Whether it was touched in the conversation that was named.
+    pub(crate) touched: bool,
 }
 
 /// What `listing` prints.

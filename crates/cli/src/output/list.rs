@@ -42,6 +42,8 @@ pub(crate) struct SkillOutput {
     pub(crate) tokens: usize,
     /// The plugin it belongs to.
     pub(crate) plugin: Option<String>,
+    /// Other places from which links lead to its file; it is loaded once.
+    pub(crate) also_at: Vec<String>,
     /// Findings about its file.
     pub(crate) diagnostics: Vec<DiagnosticOutput>,
 }
@@ -51,10 +53,19 @@ fn word(value: impl Serialize) -> String {
 }
 
 fn tokens(skill: &Skill) -> usize {
-    let when = skill.frontmatter.when_to_use.as_ref().map_or("", |field| field.value.as_str());
+    let when = skill.frontmatter.when_to_use().as_ref().map_or("", |field| field.value.as_str());
     let description = skill.description.as_deref().unwrap_or_default();
     let chars = skill.id.command.as_str().chars().count() + description.chars().count() + when.chars().count();
     chars.div_ceil(4)
+}
+
+/// The state of a skill that no file has brought yet.
+pub(crate) const NESTED: &str = "nested";
+
+/// What brings a skill of a directory inside the project.
+pub(crate) fn brought_by(qualified_name: &str) -> String {
+    let dir = qualified_name.split_once(':').map_or("", |(dir, _)| dir);
+    format!("it is there when a file in `{dir}` is touched")
 }
 
 impl SkillOutput {
@@ -66,8 +77,8 @@ impl SkillOutput {
         Self {
             name: entry.called().to_owned(),
             qualified_name: entry.qualified_name().to_owned(),
-            description: skill.description.clone(),
-            when_to_use: skill.frontmatter.when_to_use.as_ref().map(|field| field.value.clone()),
+            description: skill.description.as_deref().map(str::to_owned),
+            when_to_use: skill.frontmatter.when_to_use().as_ref().map(|field| field.value.clone()),
             source: skill.id.source.to_string(),
             scope: word(skill.id.source.scope()),
             loaded_from: skill.loaded_from.of_source(skill.id.source).to_owned(),
@@ -78,15 +89,15 @@ impl SkillOutput {
             model_invocable: entry.is_offered_to_model(),
             tokens: tokens(skill),
             plugin: skill.plugin.as_ref().map(|plugin| plugin.name.clone()),
+            also_at: Vec::new(),
             diagnostics: skill.diagnostics.iter().map(|found| DiagnosticOutput::new(found, &position)).collect(),
         }
     }
 
     /// Marks a skill of a directory inside the project, which is not there before a file in the directory is touched.
     pub(crate) fn nested(&mut self) {
-        let dir = self.qualified_name.split_once(':').map_or("", |(dir, _)| dir);
-        self.reason = Some(format!("nested: it is there when a file in `{dir}` is touched"));
-        self.state = "nested".to_owned();
+        self.reason = Some(format!("{NESTED}: {}", brought_by(&self.qualified_name)));
+        self.state = NESTED.to_owned();
         self.model_invocable = false;
     }
 
@@ -106,6 +117,7 @@ impl SkillOutput {
             model_invocable: false,
             tokens: 0,
             plugin: None,
+            also_at: Vec::new(),
             diagnostics: vec![DiagnosticOutput::new(&failure.diagnostic, |_| None)],
         }
     }

@@ -13,6 +13,7 @@ mod mcp;
 mod pack;
 mod policy;
 mod policy_file;
+mod reload;
 mod run;
 mod search;
 mod session;
@@ -27,7 +28,7 @@ pub(crate) use catalogue::{
 pub(crate) use check::{CheckOutput, CheckedFile};
 pub(crate) use diagnostic::DiagnosticOutput;
 pub(crate) use hooks::{CalledHookOutput, HookOutput, HookSkillOutput, HooksListOutput, HooksTestOutput};
-pub(crate) use list::{ListOutput, SkillOutput};
+pub(crate) use list::{ListOutput, NESTED, SkillOutput, brought_by};
 pub(crate) use log::LogVerifyOutput;
 pub(crate) use mcp::{McpListOutput, McpServerOutput};
 pub(crate) use pack::{
@@ -41,6 +42,7 @@ pub(crate) use policy::{
     PolicyExplainOutput, PolicyFileOutput, PolicyImportOutput, PolicyRuleOutput, PolicyShowOutput, RuleOutput,
     SettingOutput,
 };
+pub(crate) use reload::{ReloadOutput, SkillsChangedOutput};
 pub(crate) use run::{
     AuthorityOutput, CaveatOutput, CommandOutput, InjectionOutput, MessageOutput, RunOutput, WordOutput,
 };

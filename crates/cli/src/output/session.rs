@@ -1,5 +1,6 @@
 //! What `session` answers.
 
+use super::reload::ReloadOutput;
 use super::{AuthorityOutput, DiagnosticOutput, InjectionOutput, ListOutput, ListingOutput, MessageOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +31,8 @@ pub(crate) enum SessionReply {
     Typed(TypedOutput),
     /// Of `touch`.
     Touch(TouchOutput),
+    /// Of `reload`.
+    Reload(ReloadOutput),
     /// Of `before_tool`.
     BeforeTool(ToolDecisionOutput),
     /// Of `after_tool`.
@@ -214,6 +217,8 @@ pub(crate) struct ToolAfterOutput {
     pub(crate) stop: Option<HookTextOutput>,
     /// The hooks that were called.
     pub(crate) hooks: Vec<HookReportOutput>,
+    /// What the files brought that the tool's input names.
+    pub(crate) touched: TouchOutput,
 }
 
 /// What the hooks of an event came to.
@@ -410,17 +415,19 @@ impl From<SkillResult> for InvokeOutput {
     }
 }
 
+impl From<&PathDiagnostic> for PathFindingOutput {
+    fn from(found: &PathDiagnostic) -> Self {
+        Self { path: found.path.display().to_string(), diagnostic: DiagnosticOutput::new(&found.diagnostic, |_| None) }
+    }
+}
+
 impl From<TouchOutcome> for TouchOutput {
     fn from(outcome: TouchOutcome) -> Self {
-        let finding = |found: &PathDiagnostic| PathFindingOutput {
-            path: found.path.display().to_string(),
-            diagnostic: DiagnosticOutput::new(&found.diagnostic, |_| None),
-        };
         Self {
             activated: outcome.activated,
             nested: outcome.nested,
             changed: outcome.changed,
-            diagnostics: outcome.diagnostics.iter().map(finding).collect(),
+            diagnostics: outcome.diagnostics.iter().map(PathFindingOutput::from).collect(),
         }
     }
 }
@@ -441,14 +448,15 @@ impl From<ToolDecision> for ToolDecisionOutput {
     }
 }
 
-impl From<ToolAfter> for ToolAfterOutput {
-    fn from(after: ToolAfter) -> Self {
+impl ToolAfterOutput {
+    pub(crate) fn new(after: ToolAfter, touched: TouchOutcome) -> Self {
         Self {
             rewritten_output: after.rewritten_output,
             context: texts(after.context),
             messages: texts(after.messages),
             stop: after.stop.map(HookTextOutput::from),
             hooks: reports(after.hooks),
+            touched: TouchOutput::from(touched),
         }
     }
 }

@@ -258,3 +258,90 @@ fn uses_are_counted_where_a_person_wants_it() {
     run(&["--count-uses", "run", "a"]);
     assert_eq!(counts().as_deref(), Some("{\"version\":1,\"counts\":{\"user:a\":2}}"));
 }
+
+#[test]
+fn complaint_38_a_skill_deeper_in_the_project_is_explained_before_a_file_brings_it() {
+    let world = World::new(
+        "@ project/pkg/a/.claude/skills/only/SKILL.md\n---\ndescription: Of a package.\n---\nText.
+@ project/pkg/b/.claude/skills/only/SKILL.md\n---\ndescription: Of another.\npaths: \"*.rs\"\n---\nText.",
+    );
+    let brings = "it is there when a file in `pkg/a` is touched";
+    let (status, why) = world.json("why", &["--trust", "why", "pkg/a:only"]);
+    assert_eq!((status, &why["state"], &why["model_invocable"]), (0, &"nested".into(), &false.into()));
+    assert_eq!((texts(&why["reasons"], "code"), texts(&why["reasons"], "message")), (vec!["nested"], vec![brings]));
+    let (_, why) = world.json("why", &["--trust", "why", "pkg/b:only", "pkg/b/x.rs"]);
+    assert_eq!(texts(&why["reasons"], "code"), ["nested", "conditional"]);
+    let (_, which) = world.json("which", &["--trust", "which", "only"]);
+    assert_eq!((&which["winner"]["state"], &which["winner"]["reason"]), (&"nested".into(), &brings.into()));
+    assert_eq!(texts(&which["losers"], "qualified_name"), ["pkg/b:only"]);
+    assert_eq!(world.run(&["--trust", "why", "nowhere:only"]).status, 3);
+    let ran = world.run(&["--trust", "run", "/pkg/a:only"]);
+    assert!(ran.status == 0 && ran.stdout.contains("Text."), "{}{}", ran.stdout, ran.stderr);
+    for (status, name) in [(3, "only"), (3, "../pkg/a:only"), (3, "nowhere:only"), (4, "pkg/a:only")] {
+        let trust: &[&str] = if status == 4 { &[] } else { &["--trust"] };
+        assert_eq!(world.run(&[trust, &["run", name]].concat()).status, status, "{name}");
+    }
+}
+
+/// A conversation of `skillgate session`: each request is made when the one before is answered.
+fn converse(world: &World, requests: &[Value]) {
+    use std::io::{BufRead as _, Write as _};
+    use std::process::Stdio;
+    let mut child =
+        world.command(&["session"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut lines = std::io::BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    for request in requests {
+        writeln!(input, "{request}").expect("it reads");
+        let answer = lines.by_ref().map(|line| line.expect("text")).find(|line| line.contains("\"ok\":"));
+        assert!(answer.as_ref().is_some_and(|answer| answer.contains("\"ok\":true")), "{request}: {answer:?}");
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn complaint_47_why_shows_the_last_files_that_a_conversation_touched() {
+    use serde_json::json;
+    let world = World::new("@ home/.claude/skills/py/SKILL.md\n---\ndescription: P.\npaths: \"**/*.py\"\n---\nText.");
+    let why = |file: &str| {
+        let (status, why) = world.json("why", &["why", "py", "--session", file]);
+        assert_eq!(status, 0);
+        (why["state"].clone(), why["paths"].clone())
+    };
+    let path = |path: &str, matches: bool| json!({"path": path, "matches": matches, "touched": true});
+    let hello = || json!({"op": "hello", "version": 1});
+    let touch = |paths: &[&str]| json!({"op": "touch", "id": 1, "paths": paths});
+    let save = |path: &str| json!({"op": "save", "id": 2, "path": path});
+    converse(&world, &[hello(), touch(&["x/y.rs"]), save("kept/before.json")]);
+    assert_eq!(why("kept/before.json"), ("conditional".into(), json!([path("x/y.rs", false)])));
+    let restore = json!({"op": "restore", "id": 0, "path": "kept/before.json"});
+    converse(&world, &[hello(), restore, touch(&["x/y.py"]), save("kept/after.json")]);
+    assert_eq!(why("kept/after.json"), ("active".into(), json!([path("x/y.rs", false), path("x/y.py", true)])));
+    let human = world.run(&["why", "py", "--session", "kept/after.json"]).stdout;
+    assert!(human.contains("x/y.py was touched and makes it active"), "{human}");
+    let missing = world.run(&["why", "py", "--session", "kept/nothing.json"]);
+    assert!(missing.status != 0 && missing.stderr.contains("kept/nothing.json"), "{}", missing.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn complaint_42_one_skill_by_two_ways_is_one_entry_with_both() {
+    let world = World::new("@ home/.claude/skills/twice/SKILL.md\n---\ndescription: T.\n---\nText.");
+    std::fs::create_dir_all(world.path("home/.agents/skills")).expect("a directory");
+    std::os::unix::fs::symlink(world.path("home/.claude/skills/twice"), world.path("home/.agents/skills/twice"))
+        .expect("a link");
+    let (_, list) = world.json("list", &["list"]);
+    assert_eq!(texts(&list["skills"], "name"), ["twice"]);
+    let other = |value: &Value| {
+        let places = value["also_at"].as_array().expect("a list");
+        assert!(
+            places.len() == 1 && places[0].as_str().is_some_and(|it| it.contains(".agents/skills/twice")),
+            "{value:#}"
+        );
+    };
+    other(&list["skills"][0]);
+    let (_, which) = world.json("which", &["which", "twice"]);
+    other(&which["winner"]);
+    assert!(world.run(&["which", "twice"]).stdout.contains("  also at "));
+}

@@ -61,7 +61,7 @@ fn triggers(world: &World, text: &str) -> crate::fixture::Ran {
 }
 
 #[test]
-fn triggers_pass_when_both_shares_are_reached() {
+fn complaint_91_triggers_pass_when_both_shares_are_reached() {
     let world = World::new(TREE);
     let right = "\
 [[case]]

@@ -19,6 +19,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     rung: bool,
+    /// Somebody wants to be told of the next look, whatever it finds.
+    asked: bool,
     stopped: bool,
     /// Events were lost: nothing that is watched can be relied on.
     lost: bool,
@@ -54,6 +56,21 @@ impl Bell {
     pub(super) fn ring(&self) {
         self.state().rung = true;
         self.0.changed.notify_all();
+    }
+
+    /// Wakes whoever waits, who is to say when it has looked.
+    pub(super) fn ask(&self) {
+        self.state().asked = true;
+        self.ring();
+    }
+
+    /// Whether somebody asked since the last time.
+    pub(super) fn take_asked(&self) -> bool {
+        std::mem::take(&mut self.state().asked)
+    }
+
+    pub(super) fn is_asked(&self) -> bool {
+        self.state().asked
     }
 
     /// Events were lost.

@@ -15,7 +15,7 @@ mod tests;
 
 pub use changes::{ChangeKind, SkillChange};
 
-use crate::discover::{Discovery, DiscoveryError, discover_sources_ambient};
+use crate::discover::{Discovery, DiscoveryError, discover_sources_ambient, rediscover_sources_ambient};
 use crate::load::PathDiagnostic;
 use crate::root::SkillRoot;
 use crate::sources::SkillSource;
@@ -84,6 +84,18 @@ impl WatchStop {
     }
 }
 
+/// Has a [`SkillWatch`] look from another thread.
+#[derive(Clone, Debug)]
+pub struct WatchAsk(Bell);
+
+impl WatchAsk {
+    /// Makes [`SkillWatch::next_changes`] look soon and give what it finds, nothing as well. What was asked for several times
+    /// meanwhile is one look.
+    pub fn ask(&self) {
+        self.0.ask();
+    }
+}
+
 impl SkillWatch {
     /// Begins to watch these roots.
     ///
@@ -106,7 +118,7 @@ impl SkillWatch {
     ) -> Result<Self, DiscoveryError> {
         discover_sources_ambient(&discovery, &further)?;
         let of_places = further.clone();
-        let places = move || match discover_sources_ambient(&discovery, &of_places) {
+        let places = move || match rediscover_sources_ambient(&discovery, &of_places) {
             Ok(found) => (found.roots, found.deciding),
             Err(_) => (Vec::new(), discovery.project.iter().chain(&discovery.additional).cloned().collect()),
         };
@@ -115,6 +127,20 @@ impl SkillWatch {
         watch.known.held(&further);
         watch.further = further;
         Ok(watch)
+    }
+
+    /// Watches further roots as well, which `inside` gives at each look: directories of skills that were found by something else
+    /// than a [`Discovery`].
+    #[must_use]
+    pub fn also(mut self, mut inside: impl FnMut() -> Vec<SkillRoot> + Send + 'static) -> Self {
+        let mut places = std::mem::replace(&mut self.places, Box::new(|| (Vec::new(), Vec::new())));
+        self.places = Box::new(move || {
+            let (mut roots, deciding) = places();
+            roots.extend(inside());
+            (roots, deciding)
+        });
+        self.known = self.look();
+        self
     }
 
     fn start(places: Places, options: WatchOptions) -> Self {
@@ -136,13 +162,19 @@ impl SkillWatch {
         WatchStop(self.bell.clone())
     }
 
+    /// What has it look.
+    #[must_use]
+    pub fn asker(&self) -> WatchAsk {
+        WatchAsk(self.bell.clone())
+    }
+
     /// How many files of skills and commands there are, skills that are no files among them.
     #[must_use]
     pub fn files(&self) -> usize {
         self.known.files.len()
     }
 
-    /// The next changes, at least one, by path; `None` when the watch was stopped. Waits.
+    /// The next changes, by path; `None` when the watch was stopped. Waits until there is one, or somebody [asked](WatchAsk).
     pub fn next_changes(&mut self) -> Option<Vec<SkillChange>> {
         loop {
             let limit = if self.wake.is_none() { Some(self.options.poll) } else { None };
@@ -155,10 +187,18 @@ impl SkillWatch {
                     }
                 }
             }
-            let now = self.look();
+            let mut asked = false;
+            let now = loop {
+                asked |= self.bell.take_asked();
+                let now = self.look();
+                // What was asked for meanwhile is a look that begins after it.
+                if !self.bell.is_asked() {
+                    break now;
+                }
+            };
             let changes = changes::between(&self.known.files, &now.files);
             self.known = now;
-            if !changes.is_empty() {
+            if asked || !changes.is_empty() {
                 return Some(changes);
             }
         }

@@ -397,7 +397,7 @@ fn a_directory_that_takes_anothers_place_is_watched() {
 }
 
 #[test]
-fn twenty_thousand_files_in_a_skill_wake_nobody() {
+fn complaint_77_twenty_thousand_files_in_a_skill_wake_nobody() {
     let watched = Watched::new(&[A]);
     let before = watched.looks.load(Ordering::Relaxed);
     let skill = watched.place.path("home/.claude/skills/a");

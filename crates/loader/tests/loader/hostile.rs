@@ -2,7 +2,7 @@
 
 use crate::tree::{Tree, check};
 use skillgate_core::Source::User;
-use skillgate_loader::RootKind;
+use skillgate_loader::{LoadOptions, RootKind, SkillRoots};
 
 const SKILL: &str = "\n---\ndescription: Is a skill.\n---\nText.\n";
 
@@ -44,4 +44,43 @@ fn a_hundred_thousand_entries_hide_no_skill() {
     }
     let root = tree.root(User, RootKind::Skills, "s", &[]);
     check(&tree, vec![root], "user:first s/first/SKILL.md\nuser:last s/last/SKILL.md");
+}
+
+#[test]
+fn a_directory_that_goes_while_it_is_read_costs_its_own_skills_alone() {
+    let tree = Tree::new(&format!("=== s/a/SKILL.md{SKILL}=== t/b/SKILL.md{SKILL}=== t/c/SKILL.md{SKILL}"));
+    let roots = ["s", "t"].map(|root| tree.root(User, RootKind::Skills, root, &[]));
+    let open = SkillRoots::open_ambient(roots);
+    // Its handle is open, and nothing is in it any more.
+    std::fs::remove_dir_all(tree.path("t")).expect("it is there");
+    let loaded = open.load(&LoadOptions::default());
+    assert_eq!(tree.summary(&loaded), "user:a s/a/SKILL.md\n");
+    // One that was moved away is read where it is, beneath the handle.
+    let open = SkillRoots::open_ambient([tree.root(User, RootKind::Skills, "s", &[])]);
+    std::fs::rename(tree.path("s"), tree.path("elsewhere")).expect("it is there");
+    assert_eq!(open.load(&LoadOptions::default()).skills.len(), 1);
+}
+
+/// A load beside somebody who makes and removes skills: what nobody touches is there each time, and what goes in the middle of it
+/// is at most one finding for each.
+#[test]
+fn skills_that_come_and_go_during_a_load_hide_no_other() {
+    let tree = Tree::new(&format!("=== s/first/SKILL.md{SKILL}=== s/last/SKILL.md{SKILL}"));
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            for number in 0..2_000 {
+                let directory = tree.path("s").join(format!("goes-{}", number % 7));
+                std::fs::create_dir_all(&directory).expect("a directory");
+                std::fs::write(directory.join("SKILL.md"), SKILL.trim_start()).expect("a file");
+                std::fs::remove_dir_all(&directory).expect("it is there");
+            }
+        });
+        while !others.is_finished() {
+            let loaded = SkillRoots::open_ambient([tree.root(User, RootKind::Skills, "s", &[])]);
+            let loaded = loaded.load(&LoadOptions::default());
+            let stay = |name: &&str| loaded.skills.iter().any(|skill| skill.id.command.as_str() == *name);
+            assert!(["first", "last"].iter().all(stay), "{loaded:?}");
+            assert!(loaded.diagnostics.len() + loaded.failures.len() <= 7, "{loaded:?}");
+        }
+    });
 }

@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 pub(crate) struct Conversation {
     pub(super) served: Arc<Served>,
     id: String,
-    /// The session, with the number of the change that brought its runtime.
+    /// The session, with the number of its runtime.
     session: Mutex<Option<(u64, Arc<Session>)>>,
     questions: Arc<Questions>,
     /// Calls whose client has to come back. Over a connection that stays they end with it.
@@ -54,7 +54,7 @@ impl Conversation {
         }
     }
 
-    /// The session of this conversation: one for as long as the skills are the same.
+    /// The session of this conversation: one for as long as the runtime is the same.
     pub(super) fn session(&self, context: &RequestContext<RoleServer>) -> Arc<Session> {
         let (number, runtime) = self.served.runtime();
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);

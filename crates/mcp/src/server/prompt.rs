@@ -26,8 +26,8 @@ pub(super) fn definition(skill: &Skill) -> Prompt {
         };
         header.arguments.iter().map(argument).collect()
     };
-    Prompt::new(skill.id.command.to_string(), skill.description.clone(), Some(arguments))
-        .with_title(skill.label.clone())
+    Prompt::new(skill.id.command.to_string(), skill.description.as_deref().map(str::to_owned), Some(arguments))
+        .with_title(skill.label.as_str())
 }
 
 /// The arguments as a user would have typed them: named ones in their order, each one word. `by_name`: the skill takes them as
@@ -69,7 +69,7 @@ pub(super) fn result(skill: &Skill, invocation: &Invocation) -> GetPromptResult 
     let messages = texts.map(|text| PromptMessage::new_text(Role::User, text)).collect();
     let result = GetPromptResult::new(messages);
     match &skill.description {
-        Some(description) => result.with_description(description.clone()),
+        Some(description) => result.with_description(description.as_str()),
         None => result,
     }
 }

@@ -24,11 +24,11 @@ pub(super) fn index_resource() -> Resource {
 
 pub(super) fn resource(skill: &Skill) -> Resource {
     let resource = Resource::new(uri(skill), skill.id.command.to_string())
-        .with_title(skill.label.clone())
+        .with_title(skill.label.as_str())
         .with_mime_type(MARKDOWN)
         .with_size(skill.bytes);
     match &skill.description {
-        Some(description) => resource.with_description(description.clone()),
+        Some(description) => resource.with_description(description.as_str()),
         None => resource,
     }
 }

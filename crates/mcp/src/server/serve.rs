@@ -5,9 +5,9 @@ use crate::stream::LineBound;
 use rmcp::service::{RoleServer, ServerInitializeError, serve_server};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
-use skillgate_runtime::Runtime;
+use skillgate_runtime::{Runtime, Subscription};
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
@@ -58,22 +58,51 @@ pub enum ServeError {
 /// What all conversations share.
 #[derive(Debug)]
 pub(super) struct Served {
-    runtime: RwLock<Arc<Runtime>>,
+    following: RwLock<Following>,
     pub(super) options: ServeOptions,
     pub(super) turns: Semaphore,
     /// Counts changes of the catalogue.
     pub(super) changes: watch::Sender<u64>,
 }
 
-impl Served {
-    /// The runtime now, and the number of the change that brought it.
-    pub(super) fn runtime(&self) -> (u64, Arc<Runtime>) {
-        let runtime = self.runtime.read().unwrap_or_else(PoisonError::into_inner);
-        (*self.changes.borrow(), Arc::clone(&runtime))
+/// The runtime whose skills are served.
+#[derive(Debug)]
+struct Following {
+    /// Counts runtimes.
+    number: u64,
+    runtime: Arc<Runtime>,
+    /// What tells of its reloads.
+    subscription: Subscription,
+}
+
+impl Following {
+    fn new(number: u64, runtime: Arc<Runtime>, served: &Weak<Served>) -> Self {
+        let served = Weak::clone(served);
+        let subscription = runtime.subscribe(move |_| served.upgrade().iter().for_each(|served| served.changed()));
+        Self { number, runtime, subscription }
     }
 }
 
-/// Serves the skills of a runtime to clients of the protocol. The gate, the sandbox and the audit record are the runtime's own.
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.runtime.unsubscribe(self.subscription);
+    }
+}
+
+impl Served {
+    /// The runtime now, and its number.
+    pub(super) fn runtime(&self) -> (u64, Arc<Runtime>) {
+        let following = self.following.read().unwrap_or_else(PoisonError::into_inner);
+        (following.number, Arc::clone(&following.runtime))
+    }
+
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// Serves the skills of a runtime to clients of the protocol, and tells them when it is reloaded. The gate, the sandbox and the audit
+/// record are the runtime's own.
 #[derive(Clone, Debug)]
 pub struct SkillServer {
     served: Arc<Served>,
@@ -85,17 +114,26 @@ impl SkillServer {
     #[must_use]
     pub fn new(runtime: Arc<Runtime>, options: ServeOptions) -> Self {
         let turns = Semaphore::new(options.calls_at_once.max(1));
-        let served = Served { runtime: RwLock::new(runtime), options, turns, changes: watch::Sender::new(0) };
-        Self { served: Arc::new(served), stop: CancellationToken::new() }
+        let served = Arc::new_cyclic(|served| Served {
+            following: RwLock::new(Following::new(0, runtime, served)),
+            options,
+            turns,
+            changes: watch::Sender::new(0),
+        });
+        Self { served, stop: CancellationToken::new() }
     }
 
-    /// Serves the skills of another runtime from now on, and tells every client. What runs goes on as it began; what somebody
-    /// agreed to for a conversation was about the skills as they were, and is asked again.
+    /// Serves the skills of another runtime from now on, one under another policy, and tells every client. What runs goes on as it
+    /// began; what somebody agreed to for a conversation is asked again. Skills that come and go need no other runtime:
+    /// [`Runtime::reload`] is enough.
     pub fn replace(&self, runtime: Arc<Runtime>) {
-        let mut served = self.served.runtime.write().unwrap_or_else(PoisonError::into_inner);
-        *served = runtime;
-        // Counted while the lock is held, so that nobody sees the new runtime with the old number.
-        self.served.changes.send_modify(|count| *count = count.wrapping_add(1));
+        let before = {
+            let mut following = self.served.following.write().unwrap_or_else(PoisonError::into_inner);
+            let next = Following::new(following.number + 1, runtime, &Arc::downgrade(&self.served));
+            std::mem::replace(&mut *following, next)
+        };
+        drop(before);
+        self.served.changed();
     }
 
     /// Ends every connection. What runs for them is stopped.

@@ -10,15 +10,32 @@ use std::cell::OnceCell;
 #[derive(Clone, Debug)]
 pub(super) struct Item<'e> {
     pub(super) name: &'e str,
-    /// Description and `when_to_use`.
-    texts: [Option<&'e str>; 2],
-    /// Both in one line; made for those that are shown, which in a large catalogue are few.
+    texts: Texts<'e>,
+    /// They in one line; made for those that are shown, which in a large catalogue are few.
     line: OnceCell<String>,
     name_chars: usize,
     /// Characters of the line.
     chars: usize,
     pub(super) pinned: bool,
     pub(super) used: u64,
+}
+
+/// Description and `when_to_use`, which are looked at for those alone that are shown.
+#[derive(Clone, Copy, Debug)]
+enum Texts<'e> {
+    Of(&'e Skill),
+    #[cfg(test)]
+    These([Option<&'e str>; 2]),
+}
+
+impl<'e> Texts<'e> {
+    fn get(self) -> [Option<&'e str>; 2] {
+        match self {
+            Texts::Of(skill) => texts(skill),
+            #[cfg(test)]
+            Texts::These(texts) => texts,
+        }
+    }
 }
 
 /// A description as it stands in the text.
@@ -65,19 +82,19 @@ impl LineLength {
 
 /// Description and `when_to_use`.
 fn texts(skill: &Skill) -> [Option<&str>; 2] {
-    let when = skill.frontmatter.when_to_use.as_ref().map(|field| field.value.as_str());
+    let when = skill.frontmatter.when_to_use().as_ref().map(|field| field.value.as_str());
     [skill.description.as_deref(), when]
 }
 
 impl<'e> Item<'e> {
     pub(super) fn new(entry: &'e Entry) -> Self {
         let name = entry.called();
-        let item = Self::of(name, texts(&entry.skill), entry.length);
+        let item = Self::of(name, Texts::Of(&entry.skill), entry.length);
         // Few are called by another name than their own.
         if entry.in_full { Self { name_chars: name.chars().count(), ..item } } else { item }
     }
 
-    fn of(name: &'e str, texts: [Option<&'e str>; 2], length: LineLength) -> Self {
+    fn of(name: &'e str, texts: Texts<'e>, length: LineLength) -> Self {
         let line = OnceCell::new();
         Self { name, texts, line, name_chars: length.name, chars: length.description, pinned: false, used: 0 }
     }
@@ -89,7 +106,7 @@ impl<'e> Item<'e> {
 
     /// Description and `when_to_use` in one line.
     pub(super) fn description(&self) -> &str {
-        self.line.get_or_init(|| described(self.texts))
+        self.line.get_or_init(|| described(self.texts.get()))
     }
 
     /// The description in at most `room` characters; a cut one ends with a mark.
@@ -205,7 +222,7 @@ mod tests {
     use super::*;
 
     fn item<'e>(name: &'e str, texts: [Option<&'e str>; 2]) -> Item<'e> {
-        Item::of(name, texts, LineLength::of(name, texts))
+        Item::of(name, Texts::These(texts), LineLength::of(name, texts))
     }
 
     #[test]

@@ -56,9 +56,9 @@ pub(crate) fn parse(line: &str) -> Result<Skill, Box<LoadFailure>> {
         path: path.into(),
         directory: None,
         plugin: plugin.map(|name| Plugin { name: name.to_owned(), root: "/q".into(), data: None }),
-        frontmatter,
+        frontmatter: frontmatter.into(),
         header: if has("lost") { HeaderState::Unclosed } else { HeaderState::Parsed },
-        label: name,
+        label: name.into(),
         description: Some("Does something.".into()),
         head_digest: Digest::of(line.as_bytes()),
         bytes: 0,
@@ -69,7 +69,7 @@ pub(crate) fn parse(line: &str) -> Result<Skill, Box<LoadFailure>> {
 /// The skill of a line, with this description.
 pub(crate) fn described(line: &str, description: &str) -> Skill {
     let skill = parse(line).unwrap_or_else(|failure| unreachable!("{}", failure.name));
-    let description = (!description.is_empty()).then(|| description.to_owned());
+    let description = (!description.is_empty()).then(|| description.into());
     Skill { description, ..skill }
 }
 

@@ -112,6 +112,8 @@ pub(super) struct ActivationForm {
     skills: BTreeSet<String>,
     #[serde(default)]
     directories: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    touched: Vec<String>,
     #[serde(flatten)]
     pub(super) carried: Map<String, Value>,
 }
@@ -145,7 +147,7 @@ impl Form {
             inherited: active.inherited().iter().map(ActiveForm::of).collect(),
             own: active.own().iter().map(ActiveForm::of).collect(),
         };
-        let Activation { skills, directories, carried } = conversation.activation.clone();
+        let Activation { skills, directories, touched, carried } = conversation.activation.clone();
         Self {
             format: FORMAT.to_owned(),
             version: SAVE_VERSION,
@@ -155,7 +157,7 @@ impl Form {
             session_id: conversation.session_id.clone(),
             invoked: conversation.invoked.slots().map(InvokedForm::of).collect(),
             scopes: conversation.scopes.agents().map(scope).collect(),
-            activation: ActivationForm { skills, directories, carried },
+            activation: ActivationForm { skills, directories, touched, carried },
             usage: conversation.usage.clone(),
             spent_hooks: conversation.spent_hooks.clone(),
             carried: conversation.carried.clone(),
@@ -171,6 +173,7 @@ impl Form {
             ("skills in use", active),
             ("activated skills", self.activation.skills.len()),
             ("directories", self.activation.directories.len()),
+            ("touched files", self.activation.touched.len()),
             ("counted skills", self.usage.len()),
             ("hooks", self.spent_hooks.len()),
         ] {
@@ -282,7 +285,8 @@ impl EffortForm {
 
 impl From<ActivationForm> for Activation {
     fn from(form: ActivationForm) -> Self {
-        Self { skills: form.skills, directories: form.directories, carried: form.carried }
+        let ActivationForm { skills, directories, touched, carried } = form;
+        Self { skills, directories, touched, carried }
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Activation {
     pub skills: BTreeSet<String>,
     /// The directories, as paths.
     pub directories: BTreeSet<String>,
+    /// The files that were touched last, from the project's root, the newest last; for explanations.
+    pub touched: Vec<String>,
     pub(crate) carried: Map<String, Value>,
 }
 

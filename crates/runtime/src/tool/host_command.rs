@@ -52,6 +52,11 @@ impl HostCommand {
         self
     }
 
+    /// Its names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.aliases).map(CommandName::as_str)
+    }
+
     /// Whether a name without a slash leads to it.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.name.as_str() == name || self.aliases.iter().any(|alias| alias.as_str() == name)

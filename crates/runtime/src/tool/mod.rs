@@ -4,6 +4,7 @@ mod decide;
 mod definition;
 mod fork;
 mod host_command;
+mod paths;
 mod ruling;
 mod search;
 mod skill;

@@ -241,7 +241,7 @@ impl Session {
         }
         let mut plan = self.prepare(&request)?;
         let hooks = plan.hooks.take();
-        let mode = plan.document.frontmatter().context.as_ref().map_or(Context::Inline, |context| context.value);
+        let mode = plan.text.document.frontmatter().context.as_ref().map_or(Context::Inline, |context| context.value);
         let mut result = match mode {
             Context::Inline => {
                 let active = active(&plan);
@@ -495,7 +495,7 @@ impl Invoked {
 
 /// The skill as it is in use from now on.
 pub(super) fn active(plan: &InvocationPlan) -> ActiveSkill {
-    let header = plan.document.frontmatter();
+    let header = plan.text.document.frontmatter();
     ActiveSkill {
         caveats: plan.caveats.clone(),
         model: header.model.as_ref().map(|model| model.value.0.clone()).filter(|model| model != "inherit"),

@@ -46,7 +46,7 @@ fn a_skill_that_cannot_be_invoked_says_why_and_leaves_nothing() {
 }
 
 #[test]
-fn a_skill_that_waits_for_files_is_not_offered_and_a_person_can_call_it() {
+fn row_46_a_skill_that_waits_for_files_is_not_offered_and_a_person_can_call_it() {
     let world = World::new().skill("waits", "paths: src/**\n", "Waits.");
     let session = world.session(&[]);
     assert_eq!(session.tools(true)[0].input_schema["properties"]["skill"].get("enum"), None);

@@ -74,7 +74,9 @@ impl World {
         let directory = self.path("p/.claude/skills").join(name);
         std::fs::create_dir_all(&directory).expect("a directory");
         let text = format!("---\ndescription: About {name}.\n{header}---\n{body}\n");
-        std::fs::write(directory.join("SKILL.md"), text).expect("a file");
+        // As editors save: the file is another one each time, however soon after the last.
+        std::fs::write(directory.join("new"), text).expect("a file");
+        std::fs::rename(directory.join("new"), directory.join("SKILL.md")).expect("a file");
     }
 
     pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {

@@ -1,9 +1,12 @@
 //! Files that are touched: the skills of their directories, those that wait for them, and who is told.
 
 use crate::fixture::{World, host, invoke};
+use serde_json::json;
 use skillgate_policy::{Effect, Invoker};
 use skillgate_registry::{ListingOptions, State};
-use skillgate_runtime::{DiscoverSkills, InvokeError, InvokeRequest, Session, SessionOptions, TouchOutcome};
+use skillgate_runtime::{
+    DiscoverSkills, InvokeError, InvokeRequest, Session, SessionOptions, SkillsChange, ToolCall, TouchOutcome,
+};
 use std::sync::{Arc, Mutex};
 
 const NOTE: &[(Effect, &str)] = &[(Effect::Allow, "Bash(note:*)")];
@@ -108,7 +111,12 @@ fn subscribers_are_told_once_for_each_touch_and_one_that_panics_stops_no_other()
     let told: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
     let keep = |told: &Arc<Mutex<Vec<Vec<String>>>>| {
         let told = Arc::clone(told);
-        move |outcome: &TouchOutcome| told.lock().expect("nobody panics with it").push(outcome.activated.clone())
+        move |change: &SkillsChange| match change {
+            SkillsChange::Touched(outcome) => {
+                told.lock().expect("nobody panics with it").push(outcome.activated.clone());
+            }
+            other => unreachable!("nothing was loaded again: {other:?}"),
+        }
     };
     session.subscribe(|_| unreachable!("a subscriber that fails"));
     let first = session.subscribe(keep(&told));
@@ -158,6 +166,7 @@ fn what_was_touched_is_there_again_after_a_restore() {
     let save = session.save().expect("it is saved");
     let again = runtime.session(SessionOptions::default());
     again.restore(&save);
+    assert_eq!(again.recently_touched(), ["a/b/x.rs", "a/x.py"]);
     assert_eq!(offered(&again), offered(&session));
     assert_eq!(run(&again, "only").expect("it runs"), "State: [a]");
 }
@@ -184,5 +193,29 @@ fn what_one_conversation_activates_copies_no_skill() {
     for (one, two) in one.entries().iter().zip(two.entries()) {
         assert!(Arc::ptr_eq(one.skill(), two.skill()));
         assert_eq!(Arc::ptr_eq(one, two), one.qualified_name() != "project:rust");
+    }
+}
+
+#[test]
+fn row_48_whatever_tool_touches_a_file_activates_what_waits_for_it() {
+    let world = world();
+    let runtime = world.builder(host(NOTE)).open().expect("opens");
+    for (tool, input, activates) in [
+        ("Bash", json!({"command": "cat src/a.rs"}), true),
+        ("Bash", json!({"command": "cd src && wc -l < a.rs | sort"}), true),
+        ("Bash", json!({"command": "rustfmt --config-path=x/y.rs $OTHER"}), true),
+        ("Bash", json!({"command": "echo done > out/z.rs"}), true),
+        ("Bash", json!({"command": "cat src/a.c; git log -- rs"}), false),
+        ("Bash", json!({"command": "curl https://example.org/a.rs"}), false),
+        ("Bash", json!({"command": "cat 'src/a.rs"}), false),
+        ("Bash", json!({}), false),
+        ("Grep", json!({"pattern": "x", "path": "src/a.rs"}), true),
+        ("Read", json!({"file_path": "src/a.rs"}), true),
+        ("NotebookEdit", json!({"notebook_path": "src/a.rs"}), true),
+        ("Read", json!({"file_path": "/elsewhere/a.rs"}), false),
+    ] {
+        let session = runtime.session(SessionOptions::default());
+        let outcome = session.touch(session.touched_by(&ToolCall::new(tool, input.clone())));
+        assert_eq!(outcome.activated.len() == 1, activates, "{tool} {input}");
     }
 }

@@ -3,12 +3,12 @@
 use crate::args::{Global, McpServeVerb};
 use crate::exit::{Failure, Status};
 use crate::{context, mcp, text};
-use skillgate_loader::{SkillWatch, read_file_ambient};
+use skillgate_loader::{PathDiagnostic, WatchOptions, read_file_ambient};
 use skillgate_mcp::{BearerToken, HttpOptions, McpServers, McpSkills, ServeOptions, SkillServer};
 use skillgate_runtime::{Runtime, SessionOptions};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 /// The variable with the token, when no file is named.
 const TOKEN: &str = "SKILLGATE_MCP_TOKEN";
@@ -21,17 +21,19 @@ pub(crate) fn run(global: &Global, verb: &McpServeVerb) -> Result<Status, Failur
     };
     let servers = mcp::of_command_line(global)?;
     let skills = servers.as_ref().map(McpServers::skills);
-    let runtime = open(global, skills.clone())?;
+    let runtime = open(global, skills)?;
     if let Some(off) = runtime.session(SessionOptions::default()).skills_off() {
         return Err(off.into());
     }
-    for found in runtime.diagnostics() {
-        text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
-    }
+    runtime.diagnostics().iter().for_each(complain);
     let options = ServeOptions { ask: !global.no_input, ..ServeOptions::default() };
-    let watch = context::watch(global, runtime.policy())?;
-    let server = SkillServer::new(runtime, options);
-    follow_changes(global, watch, &server, servers.as_ref());
+    let server = SkillServer::new(Arc::clone(&runtime), options);
+    runtime.subscribe(|reloaded| reloaded.diagnostics.iter().for_each(complain));
+    let watch = runtime.watch(WatchOptions::default())?;
+    if let Some(servers) = &servers {
+        let ask = watch.asker();
+        servers.subscribe(move || ask.ask());
+    }
     match (verb.http, &token) {
         (Some(address), Some(token)) => {
             let options = HttpOptions { sessions: usize::from(verb.sessions), ..HttpOptions::default() };
@@ -39,7 +41,12 @@ pub(crate) fn run(global: &Global, verb: &McpServeVerb) -> Result<Status, Failur
         }
         _ => server.serve_stdio().map_err(Failure::McpServe)?,
     }
+    watch.end();
     Ok(Status::Done)
+}
+
+fn complain(found: &PathDiagnostic) {
+    text::complain(&format!("skillgate: {}: {}", found.path.display(), found.diagnostic.message));
 }
 
 /// The skills as they are now.
@@ -50,30 +57,6 @@ fn open(global: &Global, skills: Option<Arc<McpSkills>>) -> Result<Arc<Runtime>,
         None => builder,
     }
     .open()?)
-}
-
-/// Serves the skills as they are after each change of a file, of the installed packs or of a server, for as long as this process
-/// lives.
-fn follow_changes(global: &Global, mut watch: SkillWatch, server: &SkillServer, servers: Option<&McpServers>) {
-    let (changed, changes) = mpsc::channel();
-    let of_files = changed.clone();
-    std::thread::spawn(move || while watch.next_changes().is_some() && of_files.send(()).is_ok() {});
-    if let Some(servers) = servers {
-        servers.subscribe(move || {
-            let _nobody_follows = changed.send(());
-        });
-    }
-    let (global, server, skills) = (global.clone(), server.clone(), servers.map(McpServers::skills));
-    std::thread::spawn(move || {
-        while changes.recv().is_ok() {
-            // Changes that came meanwhile are of the same look.
-            while changes.try_recv().is_ok() {}
-            match open(&global, skills.clone()) {
-                Ok(runtime) => server.replace(runtime),
-                Err(failure) => failure.report(&global),
-            }
-        }
-    });
 }
 
 fn serve_http(

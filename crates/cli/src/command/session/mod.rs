@@ -11,8 +11,11 @@ pub(crate) use protocol::{Line, Request};
 use crate::args::{Global, SessionVerb};
 use crate::context;
 use crate::exit::{Failure, Status};
+use crate::output::SkillsChangedOutput;
 use client::Client;
-use skillgate_runtime::{AgentRunner, ProcessRunner, SessionOptions};
+use protocol::Event;
+use skillgate_loader::WatchOptions;
+use skillgate_runtime::{AgentRunner, ProcessRunner, RuntimeWatch, SessionOptions, SkillsChange};
 use std::io;
 use std::sync::Arc;
 
@@ -30,9 +33,18 @@ pub(crate) fn run(global: &Global, verb: &SessionVerb) -> Result<Status, Failure
     if !global.no_input {
         options = options.answerer(client.clone());
     }
-    let session = builder.open()?.session(options);
-    serve::serve(&session, &client, &mut io::stdin().lock())
-        .map_err(|error| Failure::Io { doing: "reading requests".to_owned(), error })?;
+    let runtime = builder.open()?;
+    let session = runtime.session(options);
+    let told = Arc::clone(&client);
+    session.subscribe(move |change| {
+        if let SkillsChange::Reloaded(reloaded) = change {
+            told.event(None, Event::SkillsChanged(SkillsChangedOutput::from(reloaded)));
+        }
+    });
+    let watch = if verb.no_watch { None } else { Some(runtime.watch(WatchOptions::default())?) };
+    let served = serve::serve(&session, &client, &mut io::stdin().lock());
+    watch.into_iter().for_each(RuntimeWatch::end);
+    served.map_err(|error| Failure::Io { doing: "reading requests".to_owned(), error })?;
     Ok(Status::Done)
 }
 

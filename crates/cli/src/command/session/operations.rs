@@ -5,8 +5,8 @@ use super::protocol::{Caller, Event, RegisteredTool, Request, fault};
 use crate::command::{list, listing};
 use crate::exit::Failure;
 use crate::output::{
-    AgentMark, ErrorOutput, EventOutput, ForkResultOutput, InvokeOutput, NothingOutput, RevokeOutput, SaveOutput,
-    SessionReply, ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, TypedOutput, UnloadOutput,
+    AgentMark, ErrorOutput, EventOutput, ForkResultOutput, InvokeOutput, NothingOutput, ReloadOutput, RevokeOutput,
+    SaveOutput, SessionReply, ToolAfterOutput, ToolDecisionOutput, ToolsOutput, TouchOutput, TypedOutput, UnloadOutput,
 };
 use serde_json::Value;
 use skillgate_policy::Invoker;
@@ -59,6 +59,10 @@ pub(super) fn perform(session: &Session, client: &Arc<Client>, request: Request,
             }
         }
         Request::Touch { paths, .. } => Ok(SessionReply::Touch(TouchOutput::from(session.touch(paths)))),
+        Request::Reload { .. } => match session.runtime().reload() {
+            Ok(reloaded) => Ok(SessionReply::Reload(ReloadOutput::from(&reloaded))),
+            Err(error) => Err(failed(&Failure::from(error))),
+        },
         Request::BeforeTool { tool, input, agent, tool_use_id, .. } => {
             let call = tool_call(tool, input, agent, tool_use_id)?;
             let decision =
@@ -67,7 +71,9 @@ pub(super) fn perform(session: &Session, client: &Arc<Client>, request: Request,
         }
         Request::AfterTool { tool, input, output, failed, agent, tool_use_id, .. } => {
             let call = tool_call(tool, input, agent, tool_use_id)?;
-            Ok(SessionReply::AfterTool(ToolAfterOutput::from(session.after_tool(&call, &output, failed))))
+            let after = session.after_tool(&call, &output, failed);
+            let touched = session.touch(session.touched_by(&call));
+            Ok(SessionReply::AfterTool(ToolAfterOutput::new(after, touched)))
         }
         Request::UserMessage { text, .. } => Ok(SessionReply::Event(EventOutput::from(session.user_message(&text)))),
         Request::Stop { agent, again, .. } => {

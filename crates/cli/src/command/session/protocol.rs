@@ -1,6 +1,6 @@
 //! The lines of the protocol as types. Their schemas are `docs/schemas/session-request.json` and `session-response.json`.
 
-use crate::output::{ErrorOutput, SessionReply};
+use crate::output::{ErrorOutput, SessionReply, SkillsChangedOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -183,6 +183,11 @@ pub(crate) enum Request {
         id: Id,
         /// The files; relative ones are taken from the project's directory.
         paths: Vec<String>,
+    },
+    /// Loads the skills again: those that came, changed or went since are taken in.
+    Reload {
+        /// The request.
+        id: Id,
     },
     /// Decides on the use of a tool of the host, before it runs.
     BeforeTool {
@@ -394,6 +399,7 @@ impl Request {
             | Request::Typed { id, .. }
             | Request::Answer { id, .. }
             | Request::Touch { id, .. }
+            | Request::Reload { id }
             | Request::BeforeTool { id, .. }
             | Request::AfterTool { id, .. }
             | Request::UserMessage { id, .. }
@@ -476,6 +482,8 @@ pub(crate) enum Event {
         /// Lines that would allow it without an ask.
         suggestions: Vec<String>,
     },
+    /// The skills were loaded again and are others now; of no request.
+    SkillsChanged(SkillsChangedOutput),
     /// An agent of a skill did something.
     Progress {
         /// What it did.

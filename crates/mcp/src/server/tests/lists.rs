@@ -270,3 +270,44 @@ async fn clients_are_told_when_the_skills_change_and_see_the_new_ones() {
     }
     assert_eq!(client.list_all_prompts().await.expect("prompts").len(), 2);
 }
+
+#[tokio::test]
+async fn what_a_reload_finds_is_told_and_seen_in_the_same_conversation() {
+    let home = tempfile::tempdir().expect("a directory");
+    #[expect(clippy::disallowed_methods, reason = "the fixture of a test")]
+    let write = |name: &str, description: &str| {
+        let directory = home.path().join(".claude/skills").join(name);
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let text = format!("---\nname: {name}\ndescription: {description}\n---\nText of {description}\n");
+        std::fs::write(directory.join("SKILL.md"), text).expect("a file");
+    };
+    write("paint", "Paints.");
+    let runtime =
+        Runtime::builder(Host::new([], Defaults::BuiltIn), Watched::new()).home(home.path()).open().expect("a runtime");
+    let server = server(std::sync::Arc::clone(&runtime));
+    let told = TestClient::default();
+    let client = connected(&server, told.clone()).await;
+    let names = async || -> Vec<String> {
+        let prompts = client.list_all_prompts().await.expect("prompts");
+        prompts.into_iter().map(|prompt| prompt.name).collect()
+    };
+    assert_eq!(names().await, ["paint"]);
+    assert_eq!(runtime.sessions(), 1);
+    write("paint", "Paints everything.");
+    let hears = told.changed.notified();
+    tokio::pin!(hears);
+    // The server begins to tell after the handshake, so one reload may come before that.
+    for number in 0.. {
+        write(&format!("new-{number}"), "New.");
+        runtime.reload().expect("nothing was named");
+        tokio::select! {
+            () = &mut hears => break,
+            answer = client.list_tools(None) => drop(answer.expect("tools")),
+        }
+    }
+    assert_eq!(names().await[0], "new-0");
+    assert_eq!(runtime.sessions(), 1, "the conversation went on");
+    let text = read(&client, "skill://paint/SKILL.md").await;
+    assert!(text.ends_with("Text of Paints everything.\n"), "{text}");
+    assert!(runtime.reload().expect("nothing was named").is_empty());
+}
