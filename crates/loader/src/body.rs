@@ -1,6 +1,7 @@
-use crate::file::{self, ReadFault};
+use crate::file::{self, OpenFile, ReadFault};
 use crate::links::Places;
 use crate::root::{OpenRoot, RootState};
+use crate::stamp::{self, Stamp};
 use crate::{LoadOptions, SkillRoots, document, texts};
 use cap_std::fs::{Dir, File};
 use skillgate_core::{Code, Diagnostic, Digest, Skill};
@@ -53,6 +54,11 @@ pub struct DecidedText {
     pub digest: Digest,
 }
 
+/// What tells, without opening it, whether a skill's file is still the one that its text was read from: device, inode, size
+/// and times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextStamp(pub(crate) Stamp);
+
 impl SkillRoots {
     /// The skill's file as a document, read again and with the options of the load.
     ///
@@ -68,9 +74,33 @@ impl SkillRoots {
     /// # Errors
     /// As [`SkillRoots::read`].
     pub fn text(&self, skill: &Skill, options: &LoadOptions) -> Result<DecidedText, BodyError> {
-        let bytes = self.read(skill, options)?;
+        Ok(self.stamped_text(skill, options)?.0)
+    }
+
+    /// [`SkillRoots::text`] with the stamp of the file that was read: as long as [`SkillRoots::text_stamp`] gives the same, it
+    /// is what would be read again. `None` where that cannot be told: a file that was written so lately that another write
+    /// could leave its times as they are, and a skill that is no file.
+    ///
+    /// # Errors
+    /// As [`SkillRoots::read`].
+    pub fn stamped_text(
+        &self,
+        skill: &Skill,
+        options: &LoadOptions,
+    ) -> Result<(DecidedText, Option<TextStamp>), BodyError> {
+        let begun = stamp::now();
+        let (bytes, stamp) = self.read_stamped(skill, options)?;
         let digest = Digest::of(&bytes);
-        Ok(DecidedText { document: Document::read_owned(bytes, &self.read_options(skill, options)), digest })
+        let document = Document::read_owned(bytes, &self.read_options(skill, options));
+        let stamp = stamp.filter(|stamp| cfg!(unix) && !stamp.may_be_followed(begun)).map(TextStamp);
+        Ok((DecidedText { document, digest }, stamp))
+    }
+
+    /// The stamp of the skill's file as it is now; `None` for what is no regular file in its own place, such as a link.
+    #[must_use]
+    pub fn text_stamp(&self, skill: &Skill) -> Option<TextStamp> {
+        let (root, dir, _) = self.root_of(skill)?;
+        Stamp::of_regular(dir, skill.path.strip_prefix(&root.spec.path).ok()?).map(TextStamp)
     }
 
     fn read_options(&self, skill: &Skill, options: &LoadOptions) -> ReadOptions {
@@ -86,6 +116,10 @@ impl SkillRoots {
     /// # Errors
     /// A [`BodyError`]; [`BodyError::Changed`] when its digest is not [`Skill::head_digest`].
     pub fn read(&self, skill: &Skill, options: &LoadOptions) -> Result<Vec<u8>, BodyError> {
+        Ok(self.read_stamped(skill, options)?.0)
+    }
+
+    fn read_stamped(&self, skill: &Skill, options: &LoadOptions) -> Result<(Vec<u8>, Option<Stamp>), BodyError> {
         let path = || skill.path.clone();
         if let Some(held) = self.held(skill) {
             let found = Digest::of(held.text.text.as_bytes());
@@ -101,28 +135,39 @@ impl SkillRoots {
             return if too_large {
                 Err(unreadable("its text is larger than a skill may be".to_owned()))
             } else {
-                Ok(bytes)
+                Ok((bytes, None))
             };
         }
-        let is_of = |root: &&OpenRoot| {
-            root.spec.source == skill.id.source
-                && root.spec.kind.loaded_from() == skill.loaded_from
-                && skill.path.starts_with(&root.spec.path)
+        let (root, dir, places) = self.root_of(skill).ok_or_else(|| BodyError::NotOurs { path: path() })?;
+        let read = |file| {
+            let file = OpenFile::new(file, options.max_file_bytes)?;
+            Ok((file.read_on(&[], options.max_file_bytes)?, file.stamp))
         };
-        let root = self.roots.iter().find(is_of).ok_or_else(|| BodyError::NotOurs { path: path() })?;
-        let RootState::Open { dir, places } = &root.state else { return Err(BodyError::NotOurs { path: path() }) };
-        let bytes = open_along(dir, places, &root.spec.path, skill)
-            .and_then(|file| Ok(file::read(file, options.max_file_bytes)?))
-            .map_err(|fault| match fault {
+        let (bytes, stamp) =
+            open_along(dir, places, &root.spec.path, skill).and_then(read).map_err(|fault| match fault {
                 Fault::Read(ReadFault::NotFound) => BodyError::Gone { path: path() },
                 Fault::Read(fault) => BodyError::Unreadable { path: path(), diagnostic: Box::new(fault.diagnostic()) },
                 Fault::Link(diagnostic) => BodyError::Unreadable { path: path(), diagnostic },
             })?;
         let found = document::head_digest(&bytes, &document::read_options(skill.loaded_from, &skill.path, options));
         if found == skill.head_digest {
-            Ok(bytes)
+            Ok((bytes, Some(stamp)))
         } else {
             Err(BodyError::Changed { path: path(), expected: skill.head_digest, found })
+        }
+    }
+
+    /// The root that the skill was loaded from, while it is open.
+    fn root_of(&self, skill: &Skill) -> Option<(&OpenRoot, &Arc<Dir>, &Places)> {
+        let is_of = |root: &&OpenRoot| {
+            root.spec.source == skill.id.source
+                && root.spec.kind.loaded_from() == skill.loaded_from
+                && skill.path.starts_with(&root.spec.path)
+        };
+        let root = self.roots.iter().find(is_of)?;
+        match &root.state {
+            RootState::Open { dir, places } => Some((root, dir, places)),
+            _ => None,
         }
     }
 }

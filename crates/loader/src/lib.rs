@@ -55,7 +55,7 @@ mod texts;
 #[cfg(feature = "watch")]
 mod watch;
 
-pub use body::{BodyError, DecidedText};
+pub use body::{BodyError, DecidedText, TextStamp};
 pub use content::{ContentFault, ContentFile, SkillContent};
 pub use discover::{
     Discovered, Discovery, DiscoveryError, Project, discover_roots_ambient, discover_sources_ambient, project_ambient,

@@ -88,7 +88,7 @@ impl Session {
         act: impl FnOnce(&Activation<'_>, Vec<Caveat>) -> T,
     ) -> Result<Option<T>, InvokeError> {
         let skill = &plan.skill;
-        if matches!(plan.document.frontmatter().hooks, Guarded::Absent) {
+        if matches!(plan.text.document.frontmatter().hooks, Guarded::Absent) {
             return Ok(None);
         }
         let rights = self.held_rights(skill);
@@ -117,7 +117,7 @@ impl Session {
         let activation = Activation {
             skill,
             digest: plan.digest,
-            header: plan.document.frontmatter(),
+            header: plan.text.document.frontmatter(),
             grant: &grant,
             right,
             executor: &*self.runtime.executor,

@@ -12,7 +12,7 @@ use skillgate_exec::{
     Trail, cut, sanitise,
 };
 use skillgate_format::{InjectionMode, Template, TemplateOptions, Values, expand_variables, with_base_directory};
-use skillgate_loader::{BodyCall, DecidedText};
+use skillgate_loader::BodyCall;
 use skillgate_policy::file::OnFailure;
 use skillgate_policy::{
     Answers, Authority, Caveat, Gate, Invoker, Place, SkillCeiling, SkillDecision, SkillRefusal, SkillRequest,
@@ -85,11 +85,10 @@ impl Session {
     /// # Errors
     /// [`InvokeError::Body`] when its file is not what was loaded.
     pub fn plan_of(&self, skill: &Arc<Skill>, request: &InvokeRequest) -> Result<InvocationPlan, InvokeError> {
-        let DecidedText { document, digest } =
-            self.roots_of(skill, |roots| roots.text(skill, &self.runtime.load_options))?;
+        let read = self.text_of(skill)?;
+        let digest = read.digest;
         let rights = self.held_rights(skill);
         let ceiling = self.ceiling(skill, &rights);
-        let header = document.frontmatter().clone();
         let directory = skill.directory.as_deref().map(text);
         let project = self.runtime.project.as_ref().map(|project| text(&project.root));
         let plugin_root = skill.plugin.as_ref().map(|plugin| text(&plugin.root));
@@ -109,17 +108,14 @@ impl Session {
                 None => InjectionMode::Run,
             },
         };
-        let names = header.arguments.iter().map(|field| field.value.clone()).collect();
-        let body = document.body().into_owned();
-        let template = Template::parse(&body, &TemplateOptions { profile: self.runtime.profile, arguments: names });
-        let filled = template.fill(&values);
+        let filled = read.template.fill(&values);
 
-        let narrowed = with_variables(header, &values);
+        let narrowed = with_variables(&read.header, &values);
         let caveats = Caveat::of_header(&skill.id, digest, &narrowed, skill.header.is_lost());
         // What the agent's other skills take away is taken from this one too.
         let scope = self.conversation().scopes.authority(&request.agent, self.runtime.host.clone());
         let mut authority = caveats.iter().cloned().fold(scope, Authority::with);
-        let pre_approval = ceiling.permits(Right::PreApprove).then(|| Arc::new(narrowed.clone()));
+        let pre_approval = ceiling.permits(Right::PreApprove).then(|| Arc::clone(&narrowed));
         if let Some(header) = &pre_approval {
             authority = authority.pre_approved_by(&skill.id, header);
         }
@@ -141,10 +137,10 @@ impl Session {
             },
         );
         let decision = self.with_agreement(skill, digest, decision);
-        let mut diagnostics: Vec<Diagnostic> = template.diagnostics().to_vec();
+        let mut diagnostics: Vec<Diagnostic> = read.template.diagnostics().to_vec();
         diagnostics.extend(filled.diagnostics().iter().cloned());
         for diagnostic in &mut diagnostics {
-            diagnostic.span = diagnostic.span.map(|span| document.source_span(span));
+            diagnostic.span = diagnostic.span.map(|span| read.document.source_span(span));
         }
         diagnostics.extend(exceeding(&narrowed, &self.runtime.host));
         Ok(InvocationPlan {
@@ -155,7 +151,7 @@ impl Session {
             diagnostics,
             gate,
             bound,
-            document,
+            text: read,
             filled,
             invoker: request.invoker,
             arguments: request.arguments.clone(),
@@ -240,27 +236,30 @@ impl Session {
                 .run_injection(injection, program, &plan.gate, scene, &plan.cancel, left)
                 .map_err(|error| plan.bound.explain(error))?;
             diagnostics.extend(diagnostic.map(|found| {
-                let span = plan.document.source_span(injection.span);
+                let span = plan.text.document.source_span(injection.span);
                 found.at(span)
             }));
             outputs.push(output);
             reports.push(report);
         }
-        let body = match self.roots_of(skill, |roots| roots.call_body(skill).cloned()) {
-            None => plan.filled.assemble(&outputs),
+        let directory = skill.directory.as_ref().map(text);
+        let content = match self.roots_of(skill, |roots| roots.call_body(skill).cloned()) {
+            None => match &directory {
+                Some(directory) => plan.filled.assemble_with_base_directory(directory, &outputs),
+                None => plan.filled.assemble(&outputs),
+            },
             Some(call) => {
                 let is_cancelled = || plan.cancel.is_cancelled();
                 let call = call.make(&BodyCall { arguments: plan.arguments.as_deref(), is_cancelled: &is_cancelled });
                 let text = call.map_err(|error| InvokeError::CallBody { name: skill.id.command.to_string(), error })?;
                 diagnostics.extend(stays_text(&text, self.runtime.profile));
-                text
+                match &directory {
+                    Some(directory) => with_base_directory(directory, &text),
+                    None => text,
+                }
             }
         };
-        let content = match &skill.directory {
-            Some(directory) => with_base_directory(&text(directory), &body),
-            None => body,
-        };
-        let header = plan.document.frontmatter();
+        let header = plan.text.document.frontmatter();
         Ok(Invocation {
             skill: skill.id.clone(),
             mode: header.context.as_ref().map_or(Context::Inline, |context| context.value),
@@ -405,10 +404,10 @@ impl Session {
     }
 
     /// Whether the skill's state in the catalogue lets it be invoked.
-    pub(crate) fn usable(&self, skill: &Skill) -> Result<(), InvokeError> {
+    pub(crate) fn usable(&self, skill: &Arc<Skill>) -> Result<(), InvokeError> {
         let name = || skill.id.command.to_string();
         let catalogue = self.catalogue();
-        let entry = catalogue.named(skill.id.command.as_str()).iter().find(|entry| **entry.skill() == *skill);
+        let entry = catalogue.named(skill.id.command.as_str()).iter().find(|entry| entry.skill() == skill);
         match entry.map(|entry| entry.state()) {
             Some(State::Untrusted) => Err(InvokeError::Untrusted {
                 name: name(),
@@ -453,7 +452,13 @@ fn stays_text(text: &str, profile: Profile) -> Option<Diagnostic> {
 }
 
 /// The header with the variables in its tool patterns filled in.
-fn with_variables(mut header: Frontmatter, values: &Values<'_>) -> Frontmatter {
+fn with_variables(header: &Arc<Frontmatter>, values: &Values<'_>) -> Arc<Frontmatter> {
+    let lists = [&header.allowed_tools, &header.disallowed_tools];
+    let mut entries = lists.iter().filter_map(|list| list.present()).flatten();
+    if !entries.any(|entry| entry.value.contains("${")) {
+        return Arc::clone(header);
+    }
+    let mut header = Frontmatter::clone(header);
     for list in [&mut header.allowed_tools, &mut header.disallowed_tools] {
         if let Guarded::Present(field) = list {
             for entry in &mut field.value {
@@ -461,7 +466,7 @@ fn with_variables(mut header: Frontmatter, values: &Values<'_>) -> Frontmatter {
             }
         }
     }
-    header
+    Arc::new(header)
 }
 
 fn cannot_run(injection: &Injection, reason: &str) -> ProgramError {

@@ -57,6 +57,7 @@ mod session;
 mod settle;
 mod skills;
 mod telemetry;
+mod texts;
 mod tool;
 mod touch;
 mod trust;

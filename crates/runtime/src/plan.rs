@@ -3,10 +3,11 @@ use crate::error::InvokeError;
 use crate::fire::ReadyHooks;
 use crate::invocation::AuthorityReport;
 use crate::invoked::AgentId;
+use crate::texts::SkillText;
 use crate::trust::Bound;
 use skillgate_core::{Diagnostic, Digest, Frontmatter, Injection, LineIndex, Position, Skill, Span};
 use skillgate_exec::{PlannedCommand, Program, ProgramError, Trail};
-use skillgate_format::{Document, FilledTemplate};
+use skillgate_format::FilledTemplate;
 use skillgate_policy::{Answers, Authority, Caveat, Gate, Invoker, Refusal, SkillDecision, SkillRefusal};
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub struct InvocationPlan {
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) gate: Gate,
     pub(crate) bound: Bound,
-    pub(crate) document: Document,
+    pub(crate) text: Arc<SkillText>,
     pub(crate) filled: FilledTemplate,
     pub(crate) invoker: Invoker,
     pub(crate) arguments: Option<String>,
@@ -58,14 +59,27 @@ pub struct InvocationPlan {
 }
 
 /// Maps offsets in a skill's file to positions.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Positions(String);
+#[derive(Clone, Debug)]
+pub struct Positions(Arc<SkillText>);
+
+impl PartialEq for Positions {
+    fn eq(&self, other: &Self) -> bool {
+        self.source() == other.source()
+    }
+}
+
+impl Eq for Positions {}
 
 impl Positions {
     /// The position of a byte of the file; `None` past its end.
     #[must_use]
     pub fn at(&self, offset: usize) -> Option<Position> {
-        (offset <= self.0.len()).then(|| LineIndex::new(&self.0).position(offset))
+        let source = self.source();
+        (offset <= source.len()).then(|| LineIndex::new(source).position(offset))
+    }
+
+    fn source(&self) -> &str {
+        self.0.document.source()
     }
 }
 
@@ -85,13 +99,13 @@ impl InvocationPlan {
     /// Line and column for the offsets in this plan's diagnostics, also after the plan is used up.
     #[must_use]
     pub fn positions(&self) -> Positions {
-        Positions(self.document.source().to_owned())
+        Positions(Arc::clone(&self.text))
     }
 
     /// Where a span of an injection's source stands in the skill's file.
     #[must_use]
     pub fn file_span(&self, injection: &Injection, span: Span) -> Span {
-        self.document.source_span(span.shifted(injection.source_start))
+        self.text.document.source_span(span.shifted(injection.source_start))
     }
 
     /// The first refusal of a command.

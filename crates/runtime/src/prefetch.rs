@@ -103,10 +103,10 @@ impl Session {
     fn load(&self, found: &RankedSkill, wanted: &Prefetch<'_>, left: &mut usize) -> Option<SkillResult> {
         let request = InvokeRequest::new(&found.name, Invoker::Model).agent(wanted.agent.clone());
         let plan = self.plan_of(&found.skill, &request).ok()?;
-        let header = plan.document.frontmatter();
+        let header = plan.text.document.frontmatter();
         let is_inline = header.context.as_ref().is_none_or(|context| context.value == Context::Inline);
         let is_text = plan.injections.is_empty() && header.hooks == Guarded::Absent && is_inline;
-        let chars = plan.document.body().chars().count();
+        let chars = plan.text.document.body().chars().count();
         if !is_text || chars > *left || plan.objection().is_some() {
             return None;
         }

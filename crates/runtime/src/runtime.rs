@@ -5,6 +5,7 @@ use crate::fork::{AgentRunner, ForkCount};
 use crate::session::{Session, SessionOptions};
 use crate::skills::SkillView;
 use crate::telemetry::Telemetry;
+use crate::texts::TextCache;
 use crate::tool::HostCommand;
 use crate::trust::{ProjectTrust, TrustedPlugins};
 use crate::usage::UsageCounts;
@@ -281,6 +282,7 @@ impl RuntimeBuilder {
             project: discovered.project,
             roots,
             load_options,
+            texts: TextCache::default(),
             home: self.discovery.home,
             host_commands: self.host_commands,
             hook_loader: self.hook_loader,
@@ -313,6 +315,7 @@ pub struct Runtime {
     pub(crate) project: Option<Project>,
     pub(crate) roots: SkillRoots,
     pub(crate) load_options: LoadOptions,
+    pub(crate) texts: TextCache,
     pub(crate) home: Option<PathBuf>,
     pub(crate) host_commands: Vec<HostCommand>,
     pub(crate) hook_loader: Option<Arc<dyn HookLoader>>,

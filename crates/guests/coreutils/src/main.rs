@@ -41,6 +41,12 @@ fn dispatch() -> i32 {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let called = arguments.first().map(OsString::as_os_str).unwrap_or_default();
     let name = Path::new(called).file_name().unwrap_or(called);
+    // These two print nothing but what an option asks for, so they need neither messages nor a parser of options.
+    match name.to_str() {
+        Some("true") if arguments.len() == 1 => return 0,
+        Some("false") if arguments.len() == 1 => return 1,
+        _ => {}
+    }
     // `tac` would map its temporary file into memory, which WASI has no call for; without one it reads its input as it is.
     let temporary = if name == "tac" { NOWHERE } else { TEMPORARY };
     if tempfile::env::override_temp_dir(Path::new(temporary)).is_err() {

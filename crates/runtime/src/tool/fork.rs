@@ -43,7 +43,7 @@ impl Session {
         if runner.is_none() && !self.host_runs_forks {
             return Err(InvokeError::NoAgents { name: name() });
         }
-        let header = plan.document.frontmatter();
+        let header = plan.text.document.frontmatter();
         let kind = header.agent.as_ref().map(|agent| agent.value.clone());
         let background = header.background.as_ref().map(|background| background.value);
         if let Some(runner) = &runner {

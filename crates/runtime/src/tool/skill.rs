@@ -241,20 +241,20 @@ impl Session {
         }
         let mut plan = self.prepare(&request)?;
         let hooks = plan.hooks.take();
-        let mode = plan.document.frontmatter().context.as_ref().map_or(Context::Inline, |context| context.value);
+        let mode = plan.text.document.frontmatter().context.as_ref().map_or(Context::Inline, |context| context.value);
         let mut result = match mode {
             Context::Inline => {
                 let active = active(&plan);
                 let positions = plan.positions();
                 let invoked = Invoked::of(&plan);
                 let invocation = self.run(plan)?;
-                let text = invocation.text();
+                let text: String = invocation.messages.into_iter().map(|message| message.content).collect();
                 let (recorded, registered) = self.keep(call, invoked, &text, active, hooks)?;
                 let mut result = self.result(call, &invocation.skill, SkillStatus::Inline);
                 result.registered = registered;
                 match recorded {
                     Recorded::New => {
-                        let (text, cut) = bounded(&text);
+                        let (text, cut) = bounded(text);
                         result.messages = messages(call, &result.command, text);
                         result.diagnostics.extend(cut);
                     }
@@ -323,15 +323,22 @@ impl Session {
 
     /// The hooks that may hold a call back: for a model's call those of the Skill tool, for a typed one those of its expansion.
     fn hooks_before(&self, call: &SkillCall, name: &str) -> Result<HookOutcome, InvokeError> {
+        let event = match call.caller {
+            Invoker::Model => HookEvent::PreToolUse,
+            Invoker::User => HookEvent::UserPromptExpansion,
+        };
+        if !self.awaits(&call.agent, event) {
+            return Ok(HookOutcome::default());
+        }
         let input = match call.caller {
             Invoker::Model => {
                 let mut members = Map::new();
                 members.insert("skill".to_owned(), Value::from(name));
                 members.extend(call.args.as_deref().map(|args| ("args".to_owned(), Value::from(args))));
-                let input = HookInput::tool(HookEvent::PreToolUse, "Skill", Value::Object(members));
+                let input = HookInput::tool(event, "Skill", Value::Object(members));
                 call.tool_use_id.iter().fold(input, |input, id| input.with("tool_use_id", id.as_str()))
             }
-            Invoker::User => HookInput::new(HookEvent::UserPromptExpansion, Map::new())
+            Invoker::User => HookInput::new(event, Map::new())
                 .with("command_name", name)
                 .with("command_args", call.args.as_deref().unwrap_or_default()),
         };
@@ -450,7 +457,7 @@ impl Session {
             let conversation = self.conversation();
             AuthorityReport::of(&conversation.scopes.authority(&call.agent, self.runtime.host.clone()))
         };
-        let (text, cut) = bounded(&text);
+        let (text, cut) = bounded(text);
         SkillResult {
             command: command.to_owned(),
             skill: None,
@@ -495,7 +502,7 @@ impl Invoked {
 
 /// The skill as it is in use from now on.
 pub(super) fn active(plan: &InvocationPlan) -> ActiveSkill {
-    let header = plan.document.frontmatter();
+    let header = plan.text.document.frontmatter();
     ActiveSkill {
         caveats: plan.caveats.clone(),
         model: header.model.as_ref().map(|model| model.value.0.clone()).filter(|model| model != "inherit"),
@@ -527,10 +534,10 @@ fn escaped(text: &str) -> String {
 }
 
 /// The text as far as it may be, and a finding when it was cut.
-pub(super) fn bounded(text: &str) -> (String, Option<Diagnostic>) {
-    let chars = text.chars().count();
+pub(super) fn bounded(text: String) -> (String, Option<Diagnostic>) {
+    let chars = if text.len() <= MAX_PROMPT_CHARS { 0 } else { text.chars().count() };
     if chars <= MAX_PROMPT_CHARS {
-        return (text.to_owned(), None);
+        return (text, None);
     }
     let said = format!("a prompt has at most {MAX_PROMPT_CHARS} characters, and this one has {chars}");
     let mark = format!("\n\n[Cut here: {said}.]");
