@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// What stands in the prompt for an injection that policy does not run.
 const DISABLED: &str = "[shell command execution disabled by policy]";
 
+/// What stands before a skill's directory, in front of its prompt.
+const BASE_DIRECTORY: &str = "Base directory for this skill: ";
+
 /// What becomes of injections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum InjectionMode {
@@ -224,23 +227,25 @@ impl FilledTemplate {
     /// again.
     #[must_use]
     pub fn assemble<S: AsRef<str>>(&self, outputs: &[S]) -> String {
-        self.assemble_behind(String::new(), outputs)
+        self.assemble_behind("", "", outputs)
     }
 
     /// The same behind the line that names the skill's directory ([`with_base_directory`]).
     #[must_use]
     pub fn assemble_with_base_directory<S: AsRef<str>>(&self, directory: &str, outputs: &[S]) -> String {
-        self.assemble_behind(base_directory(directory), outputs)
+        self.assemble_behind(BASE_DIRECTORY, &(forward_slashes(directory) + "\n\n"), outputs)
     }
 
-    fn assemble_behind<S: AsRef<str>>(&self, mut out: String, outputs: &[S]) -> String {
-        let start = out.len();
+    fn assemble_behind<S: AsRef<str>>(&self, said: &str, line: &str, outputs: &[S]) -> String {
         let text = |piece| match piece {
             &Piece::Written(span) => span.slice(&self.body).unwrap_or_default(),
             Piece::Text(text) => text,
             Piece::Output(index) => outputs.get(*index).map_or("", AsRef::as_ref),
         };
-        out.reserve(self.pieces.iter().map(|piece| text(piece).len()).sum());
+        let start = said.len() + line.len();
+        let size: usize = self.pieces.iter().map(|piece| text(piece).len()).sum();
+        let mut out = String::with_capacity(start + size);
+        out.extend([said, line]);
         self.pieces.iter().for_each(|piece| out.push_str(text(piece)));
         if let Some(arguments) = &self.appended {
             out.truncate(start + out[start..].trim_end_matches(['\n', '\r']).len());
@@ -258,11 +263,7 @@ impl FilledTemplate {
 /// The prompt of a skill that has a directory: the directory's name, a blank line, the text.
 #[must_use]
 pub fn with_base_directory(directory: &str, text: &str) -> String {
-    base_directory(directory) + text
-}
-
-fn base_directory(directory: &str) -> String {
-    format!("Base directory for this skill: {}\n\n", forward_slashes(directory))
+    [BASE_DIRECTORY, &forward_slashes(directory), "\n\n", text].concat()
 }
 
 /// A tool or path pattern with its `${CLAUDE_…}` variables replaced; one without a value stays as written.

@@ -117,7 +117,7 @@ impl Authority {
     /// Whether some shell command may run at all; without one, a skill runs no injection, not even `echo`.
     #[must_use]
     pub fn permits_some_command(&self) -> bool {
-        self.index().permits_some_command
+        self.index.get().map_or_else(|| self.has_a_command_in_common(), |index| index.permits_some_command)
     }
 
     fn index(&self) -> &CommandIndex {

@@ -8,16 +8,17 @@ use crate::fire::ReadyHooks;
 use crate::fork::{ForkProgress, ForkRequest, WaitReason};
 use crate::hook::{HookEvent, HookInput, HookOutcome, HookReport, HookText, HookVerdict};
 use crate::invocation::{AuthorityReport, InjectionReport, Message, MessageKind, Role};
-use crate::invoke::InvokeRequest;
+use crate::invoke::{Expanded, InvokeRequest};
 use crate::invoked::{AgentId, InvokedSkill, Recorded};
 use crate::plan::{InvocationPlan, Positions};
-use crate::scope::ActiveSkill;
+use crate::scope::{ActiveSkill, ActiveSkills};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillgate_core::{Context, Diagnostic, Effort, SkillId};
 use skillgate_exec::Asked;
 use skillgate_policy::Invoker;
 use skillgate_registry::Lookup;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -247,10 +248,9 @@ impl Session {
                 let active = active(&plan);
                 let positions = plan.positions();
                 let invoked = Invoked::of(&plan);
-                let invocation = self.run(plan)?;
-                let text: String = invocation.messages.into_iter().map(|message| message.content).collect();
+                let Expanded { plan, text, injections } = self.expand(plan)?;
                 let (recorded, registered) = self.keep(call, invoked, &text, active, hooks)?;
-                let mut result = self.result(call, &invocation.skill, SkillStatus::Inline);
+                let mut result = self.result(call, &plan.skill.id, SkillStatus::Inline);
                 result.registered = registered;
                 match recorded {
                     Recorded::New => {
@@ -263,8 +263,8 @@ impl Session {
                         result.tool_result = note;
                     }
                 }
-                result.injections = invocation.injections;
-                result.diagnostics.extend(invocation.diagnostics);
+                result.injections = injections;
+                result.diagnostics.extend(plan.diagnostics);
                 result.positions = Some(positions);
                 result
             }
@@ -422,9 +422,10 @@ impl Session {
     pub(super) fn result(&self, call: &SkillCall, skill: &SkillId, status: SkillStatus) -> SkillResult {
         let (authority, model, effort) = {
             let conversation = self.conversation();
-            let scope = conversation.scopes.of(&call.agent);
-            let authority = scope.authority(self.runtime.host.clone());
-            (AuthorityReport::of(&authority), scope.model().map(str::to_owned), scope.effort().cloned())
+            let scope = conversation.scopes.get(&call.agent);
+            let authority = conversation.scopes.authority(&call.agent, self.runtime.host.clone());
+            let (model, effort) = (scope.and_then(ActiveSkills::model), scope.and_then(ActiveSkills::effort));
+            (AuthorityReport::of(&authority), model.map(str::to_owned), effort.cloned())
         };
         let command = skill.command.to_string();
         SkillResult {
@@ -521,16 +522,20 @@ fn messages(call: &SkillCall, command: &str, text: String) -> Vec<Message> {
         content,
         tool_use_id: call.tool_use_id.clone(),
     };
-    let mut tags = format!("<command-name>/{}</command-name>", escaped(command));
+    let mut tags = ["<command-name>/", &escaped(command), "</command-name>"].concat();
     if let Some(args) = call.args.as_deref().filter(|args| !args.is_empty()) {
-        tags.push_str(&format!("\n<command-args>{}</command-args>", escaped(args)));
+        tags.push_str(&["\n<command-args>", &escaped(args), "</command-args>"].concat());
     }
     vec![message(MessageKind::Command, false, tags), message(MessageKind::Prompt, true, text)]
 }
 
 /// A text in which nothing ends the element it stands in.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+fn escaped(text: &str) -> Cow<'_, str> {
+    if text.contains(['&', '<', '>']) {
+        Cow::Owned(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The text as far as it may be, and a finding when it was cut.
