@@ -4,9 +4,13 @@ use crate::placeholder::{PlaceholderKind, Variable};
 use crate::template::{InjectionSite, Segment, Template};
 use crate::words::{Words, split_words};
 use skillgate_core::{Code, Diagnostic, Hole, HoleValue, Injection, Span};
+use std::sync::Arc;
 
 /// What stands in the prompt for an injection that policy does not run.
 const DISABLED: &str = "[shell command execution disabled by policy]";
+
+/// What stands before a skill's directory, in front of its prompt.
+const BASE_DIRECTORY: &str = "Base directory for this skill: ";
 
 /// What becomes of injections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,6 +68,8 @@ fn forward_slashes(path: &str) -> String {
 /// A part of the prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Piece {
+    /// Of the template's body.
+    Written(Span),
     Text(String),
     Output(usize),
 }
@@ -71,6 +77,7 @@ enum Piece {
 /// A template with its values, waiting for the outputs of its injections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilledTemplate {
+    body: Arc<str>,
     pieces: Vec<Piece>,
     injections: Vec<Injection>,
     appended: Option<String>,
@@ -88,17 +95,12 @@ impl Template {
         let mut pieces: Vec<Piece> = Vec::new();
         let mut injections = Vec::new();
         let mut diagnostics = self.diagnostics.clone();
-        let push = |text: &str, pieces: &mut Vec<Piece>| match pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => pieces.push(Piece::Text(text.to_owned())),
-        };
         for segment in &self.segments {
             match segment {
-                Segment::Text(span) => push(self.written(*span), &mut pieces),
-                Segment::Placeholder { span, kind } => match filling.text_value(kind) {
-                    Some(value) => push(&value, &mut pieces),
-                    None => push(self.written(*span), &mut pieces),
-                },
+                Segment::Text(span) => pieces.push(Piece::Written(*span)),
+                Segment::Placeholder { span, kind } => {
+                    pieces.push(filling.text_value(kind).map_or(Piece::Written(*span), Piece::Text));
+                }
                 Segment::Injection(index) => {
                     let Some(site) = self.injections.get(*index) else { continue };
                     match values.injections {
@@ -107,7 +109,7 @@ impl Template {
                             injections.push(filling.injection(site));
                         }
                         InjectionMode::DisabledByPolicy => {
-                            push(DISABLED, &mut pieces);
+                            pieces.push(Piece::Text(DISABLED.to_owned()));
                             diagnostics.push(
                                 Diagnostic::new(
                                     Code::ShellDisabled,
@@ -116,7 +118,7 @@ impl Template {
                                 .at(site.span),
                             );
                         }
-                        InjectionMode::Literal => push(self.written(site.span), &mut pieces),
+                        InjectionMode::Literal => pieces.push(Piece::Written(site.span)),
                     }
                 }
             }
@@ -131,11 +133,7 @@ impl Template {
             );
         }
         let appended = (!filling.consumed && !text.trim().is_empty()).then(|| text.to_owned());
-        FilledTemplate { pieces, injections, appended, diagnostics }
-    }
-
-    fn written(&self, span: Span) -> &str {
-        span.slice(&self.body).unwrap_or_default()
+        FilledTemplate { body: Arc::clone(&self.body), pieces, injections, appended, diagnostics }
     }
 }
 
@@ -229,16 +227,29 @@ impl FilledTemplate {
     /// again.
     #[must_use]
     pub fn assemble<S: AsRef<str>>(&self, outputs: &[S]) -> String {
-        let mut out = String::new();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Output(index) => out.push_str(outputs.get(*index).map_or("", AsRef::as_ref)),
-            }
-        }
+        self.assemble_behind("", "", outputs)
+    }
+
+    /// The same behind the line that names the skill's directory ([`with_base_directory`]).
+    #[must_use]
+    pub fn assemble_with_base_directory<S: AsRef<str>>(&self, directory: &str, outputs: &[S]) -> String {
+        self.assemble_behind(BASE_DIRECTORY, &(forward_slashes(directory) + "\n\n"), outputs)
+    }
+
+    fn assemble_behind<S: AsRef<str>>(&self, said: &str, line: &str, outputs: &[S]) -> String {
+        let text = |piece| match piece {
+            &Piece::Written(span) => span.slice(&self.body).unwrap_or_default(),
+            Piece::Text(text) => text,
+            Piece::Output(index) => outputs.get(*index).map_or("", AsRef::as_ref),
+        };
+        let start = said.len() + line.len();
+        let size: usize = self.pieces.iter().map(|piece| text(piece).len()).sum();
+        let mut out = String::with_capacity(start + size);
+        out.extend([said, line]);
+        self.pieces.iter().for_each(|piece| out.push_str(text(piece)));
         if let Some(arguments) = &self.appended {
-            out.truncate(out.trim_end_matches(['\n', '\r']).len());
-            if !out.is_empty() {
+            out.truncate(start + out[start..].trim_end_matches(['\n', '\r']).len());
+            if out.len() > start {
                 out.push_str("\n\n");
             }
             out.push_str("ARGUMENTS: ");
@@ -252,7 +263,7 @@ impl FilledTemplate {
 /// The prompt of a skill that has a directory: the directory's name, a blank line, the text.
 #[must_use]
 pub fn with_base_directory(directory: &str, text: &str) -> String {
-    format!("Base directory for this skill: {}\n\n{text}", forward_slashes(directory))
+    [BASE_DIRECTORY, &forward_slashes(directory), "\n\n", text].concat()
 }
 
 /// A tool or path pattern with its `${CLAUDE_…}` variables replaced; one without a value stays as written.

@@ -3,8 +3,9 @@
 use crate::lines::{is_blank, lines};
 use crate::markdown::{CodeSpan, Fence, Markdown, inline_injections, scan, whole_line_injection};
 use crate::placeholder::{Grammar, PlaceholderKind};
-use memchr::memmem;
+use memchr::{memchr, memmem};
 use skillgate_core::{Code, Diagnostic, Frontmatter, InjectionForm, Profile, Span};
+use std::sync::Arc;
 
 /// Findings about inert placeholders that are reported one by one.
 const MAX_REPORTED: usize = 32;
@@ -66,7 +67,7 @@ pub(crate) enum Segment {
 /// A body, parsed. What is text, placeholder and injection is settled here, before any value is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Template {
-    pub(crate) body: String,
+    pub(crate) body: Arc<str>,
     pub(crate) segments: Vec<Segment>,
     pub(crate) injections: Vec<InjectionSite>,
     /// Whether positions inside single quotes of a program belong to the program.
@@ -81,7 +82,7 @@ impl Template {
     #[must_use]
     pub fn parse(body: &str, options: &TemplateOptions) -> Self {
         let mut template = Self {
-            body: body.to_owned(),
+            body: Arc::from(body),
             segments: Vec::new(),
             injections: Vec::new(),
             quoted_positions_stay: options.profile != Profile::Claude,
@@ -151,14 +152,13 @@ impl Template {
 
     /// Finds the placeholders of text outside injections. `code` is where positions are inert.
     fn text(&mut self, span: Span, grammar: &Grammar, code: &[Span]) {
-        // Taken out for the time of the search, so that parts can be added.
-        let body = std::mem::take(&mut self.body);
+        let body = Arc::clone(&self.body);
         let bytes = body.as_bytes();
         let mut kept = span.start;
         let mut at = span.start;
         let mut region = code.partition_point(|region| region.end <= span.start);
         let mut reported = None;
-        while let Some(dollar) = bytes[at..span.end].iter().position(|byte| *byte == b'$').map(|skip| at + skip) {
+        while let Some(dollar) = memchr(b'$', &bytes[at..span.end]).map(|skip| at + skip) {
             at = dollar + 1;
             while code.get(region).is_some_and(|region| region.end <= dollar) {
                 region += 1;
@@ -195,7 +195,6 @@ impl Template {
             }
         }
         self.keep(Span::new(kept, span.end));
-        self.body = body;
     }
 
     fn keep(&mut self, span: Span) {

@@ -11,7 +11,7 @@ use crate::rule::{Effect, Rule};
 use serde::Serialize;
 use skillgate_core::{Frontmatter, Guarded, SkillId};
 use std::cell::OnceCell;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// `host ∧ caveat₁ ∧ caveat₂ ∧ …`, kept as a list: an action is permitted when every member permits it. Adding a caveat can
 /// only take away, whatever it says; order and repetition change nothing.
@@ -48,6 +48,9 @@ pub struct EffectiveEntry {
     /// The patterns of the caveats that narrow it further, one list per caveat.
     pub narrowed_by: Vec<Vec<String>>,
 }
+
+/// The built-in default in the form of a pattern, which parses by construction.
+static BUILT_IN: LazyLock<Option<ToolPattern>> = LazyLock::new(|| ToolPattern::parse("Bash").ok());
 
 impl Authority {
     /// What the host grants, with nothing taken away.
@@ -114,7 +117,7 @@ impl Authority {
     /// Whether some shell command may run at all; without one, a skill runs no injection, not even `echo`.
     #[must_use]
     pub fn permits_some_command(&self) -> bool {
-        self.index().permits_some_command
+        self.index.get().map_or_else(|| self.has_a_command_in_common(), |index| index.permits_some_command)
     }
 
     fn index(&self) -> &CommandIndex {
@@ -253,9 +256,8 @@ impl Authority {
             Some(EffectiveEntry { pattern: text.to_owned(), narrowed_by })
         };
         let mut entries: Vec<EffectiveEntry> = allowed.filter_map(|pattern| entry(pattern.text(), pattern)).collect();
-        // The built-in default in the form of a pattern, which parses by construction.
-        let builtin = (self.host.defaults() == Defaults::BuiltIn).then(|| ToolPattern::parse("Bash").ok()).flatten();
-        entries.extend(builtin.and_then(|pattern| entry("Bash (shipped commands)", &pattern)));
+        let builtin = BUILT_IN.as_ref().filter(|_| self.host.defaults() == Defaults::BuiltIn);
+        entries.extend(builtin.and_then(|pattern| entry("Bash (shipped commands)", pattern)));
         entries
     }
 

@@ -7,7 +7,7 @@ use crate::request::{CommandRequest, Known, Provenance, Provider, Sketch};
 use crate::rule::Rule;
 use crate::ruling::{Ruling, show, suggestion};
 use skillgate_core::SkillId;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What an approved command sees of the file system.
@@ -59,9 +59,16 @@ impl Revocation {
 #[derive(Debug)]
 pub struct Gate {
     authority: Authority,
-    paths: Arc<PathRules>,
+    paths: Arc<Paths>,
     revocation: Revocation,
     answers: Vec<Answers>,
+}
+
+/// What the authority says about paths, made of it when a command first needs it: most invocations run none.
+#[derive(Debug)]
+struct Paths {
+    base: PathBase,
+    rules: OnceLock<Arc<PathRules>>,
 }
 
 /// One command that may run once: the vector that was checked, and what it may see.
@@ -169,7 +176,7 @@ impl Gate {
     /// A gate for one authority over a project whose place is known.
     #[must_use]
     pub fn within(authority: Authority, base: &PathBase) -> Self {
-        let paths = Arc::new(authority.path_rules_in(base));
+        let paths = Arc::new(Paths { base: base.clone(), rules: OnceLock::new() });
         Self { authority, paths, revocation: Revocation::default(), answers: Vec::new() }
     }
 
@@ -200,7 +207,7 @@ impl Gate {
     /// What may be read and written below the project.
     #[must_use]
     pub fn paths(&self) -> &Arc<PathRules> {
-        &self.paths
+        self.paths.rules.get_or_init(|| Arc::new(self.authority.path_rules_in(&self.paths.base)))
     }
 
     /// A handle that takes back every approval not yet redeemed.
@@ -250,7 +257,7 @@ impl Gate {
             sight: ruling.sight,
             rule: ruling.rule,
             withheld: ruling.withheld,
-            paths: Arc::clone(&self.paths),
+            paths: Arc::clone(self.paths()),
             revocation: self.revocation.clone(),
         })
     }

@@ -14,7 +14,7 @@ use crate::telemetry;
 use serde_json::{Map, Value};
 use skillgate_core::{Diagnostic, Guarded, Right, Skill, SkillId};
 use skillgate_exec::Run;
-use skillgate_policy::{Answers, Authority, Caveat, Gate, PathBase, Revocation};
+use skillgate_policy::{Answers, Authority, Caveat, Gate, Revocation};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl Session {
             executor: &*self.runtime.executor,
             limits: &self.runtime.limits,
             timeout_ms: self.runtime.policy.hook_timeout_ms.value,
-            base: self.path_base(),
+            base: self.runtime.path_base().clone(),
             common: self.common_members(agent),
             grant: &grant,
             started: Some(&started),
@@ -216,19 +216,7 @@ impl Session {
     fn gate_of(&self, agent: &AgentId, caveats: &[Caveat]) -> Gate {
         let scope = self.conversation().scopes.authority(agent, self.runtime.host.clone());
         let authority = caveats.iter().cloned().fold(scope, Authority::with);
-        Gate::within(authority, &self.path_base()).with_answers(self.consent.commands().clone())
-    }
-
-    /// Where the project and the home are, for patterns of paths.
-    pub(crate) fn path_base(&self) -> PathBase {
-        let base = match &self.runtime.project {
-            Some(project) => PathBase::default().root(project.root.to_string_lossy()),
-            None => PathBase::default(),
-        };
-        match &self.runtime.home {
-            Some(home) => base.home(home.to_string_lossy()),
-            None => base,
-        }
+        Gate::within(authority, self.runtime.path_base()).with_answers(self.consent.commands().clone())
     }
 
     /// What every event tells beside its own data.

@@ -71,6 +71,14 @@ impl InvokeRequest {
     }
 }
 
+/// A plan that was carried out.
+pub(crate) struct Expanded {
+    pub(crate) plan: InvocationPlan,
+    /// The prompt.
+    pub(crate) text: String,
+    pub(crate) injections: Vec<InjectionReport>,
+}
+
 impl Session {
     /// Decides an invocation as far as possible before anything runs.
     ///
@@ -122,9 +130,8 @@ impl Session {
         let (authority, bound) = self.bounded(authority, (skill, digest), ceiling, &rights);
         let own = Answers::default();
         // A pattern that names the project by its whole path means the project.
-        let base = self.path_base();
         let gate =
-            Gate::within(authority, &base).with_answers(self.consent.commands().clone()).with_answers(own.clone());
+            Gate::within(authority, self.runtime.path_base()).with_answers(self.consent.commands().clone()).with_answers(own.clone());
         let injections: Vec<InjectionPlan> =
             filled.injections().iter().map(|injection| self.plan_injection(injection, &narrowed, &gate)).collect();
         let decision = decide_skill(
@@ -211,8 +218,31 @@ impl Session {
     /// # Errors
     /// [`InvokeError`]: the plan's own objection, or what happened while an injection ran.
     pub fn run(&self, plan: InvocationPlan) -> Result<Invocation, InvokeError> {
+        let Expanded { plan, text, injections } = self.expand(plan)?;
+        let header = plan.text.document.frontmatter();
+        Ok(Invocation {
+            skill: plan.skill.id.clone(),
+            mode: header.context.as_ref().map_or(Context::Inline, |context| context.value),
+            messages: vec![Message {
+                role: Role::User,
+                kind: MessageKind::Prompt,
+                is_meta: true,
+                content: text,
+                tool_use_id: None,
+            }],
+            authority: AuthorityReport::of(plan.gate.authority()),
+            agent: header.agent.as_ref().map(|agent| agent.value.clone()),
+            model: header.model.as_ref().map(|model| model.value.0.clone()),
+            effort: header.effort.as_ref().map(|effort| effort.value.clone()),
+            injections,
+            diagnostics: plan.diagnostics,
+        })
+    }
+
+    /// [`Session::run`] without what only its callers want to know; the plan's findings are those of the run as well.
+    pub(crate) fn expand(&self, plan: InvocationPlan) -> Result<Expanded, InvokeError> {
         self.usable(&plan.skill)?;
-        let plan = self.settle(plan)?;
+        let mut plan = self.settle(plan)?;
         let skill = &plan.skill;
         if self.conversation().revocations(&skill.id) != plan.revocations {
             return Err(InvokeError::Revoked { name: skill.id.command.to_string() });
@@ -226,7 +256,7 @@ impl Session {
             Some(self.scene_of(skill, plan.trail.clone(), &plan.own)?)
         };
         let started = Instant::now();
-        let mut diagnostics = plan.diagnostics;
+        let mut diagnostics = Vec::new();
         let (mut outputs, mut reports) = (Vec::new(), Vec::new());
         for InjectionPlan { injection, program, .. } in &plan.injections {
             let (Ok(program), Some(scene)) = (program, &scene) else { continue };
@@ -242,38 +272,25 @@ impl Session {
             outputs.push(output);
             reports.push(report);
         }
-        let body = match self.roots_of(skill, |roots| roots.call_body(skill).cloned()) {
-            None => plan.filled.assemble(&outputs),
+        let directory = skill.directory.as_ref().map(text);
+        let content = match self.roots_of(skill, |roots| roots.call_body(skill).cloned()) {
+            None => match &directory {
+                Some(directory) => plan.filled.assemble_with_base_directory(directory, &outputs),
+                None => plan.filled.assemble(&outputs),
+            },
             Some(call) => {
                 let is_cancelled = || plan.cancel.is_cancelled();
                 let call = call.make(&BodyCall { arguments: plan.arguments.as_deref(), is_cancelled: &is_cancelled });
                 let text = call.map_err(|error| InvokeError::CallBody { name: skill.id.command.to_string(), error })?;
                 diagnostics.extend(stays_text(&text, self.runtime.profile));
-                text
+                match &directory {
+                    Some(directory) => with_base_directory(directory, &text),
+                    None => text,
+                }
             }
         };
-        let content = match &skill.directory {
-            Some(directory) => with_base_directory(&text(directory), &body),
-            None => body,
-        };
-        let header = plan.text.document.frontmatter();
-        Ok(Invocation {
-            skill: skill.id.clone(),
-            mode: header.context.as_ref().map_or(Context::Inline, |context| context.value),
-            messages: vec![Message {
-                role: Role::User,
-                kind: MessageKind::Prompt,
-                is_meta: true,
-                content,
-                tool_use_id: None,
-            }],
-            authority: AuthorityReport::of(plan.gate.authority()),
-            agent: header.agent.as_ref().map(|agent| agent.value.clone()),
-            model: header.model.as_ref().map(|model| model.value.0.clone()),
-            effort: header.effort.as_ref().map(|effort| effort.value.clone()),
-            injections: reports,
-            diagnostics,
-        })
+        plan.diagnostics.append(&mut diagnostics);
+        Ok(Expanded { plan, text: content, injections: reports })
     }
 
     fn run_injection(

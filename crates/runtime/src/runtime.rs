@@ -19,12 +19,12 @@ use skillgate_loader::{
     Discovery, DiscoveryError, HeaderIndex, LoadOptions, PathDiagnostic, Project, SkillRoots, SkillSource,
 };
 use skillgate_policy::file::{Layers, Policy};
-use skillgate_policy::{Host, Rule};
+use skillgate_policy::{Host, PathBase, Rule};
 use skillgate_registry::{Catalogue, NamePattern};
 use skillgate_state::TrustRecord;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// Why a runtime cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -284,6 +284,7 @@ impl RuntimeBuilder {
             loading,
             texts: TextCache::default(),
             home,
+            path_base: OnceLock::new(),
             host_commands: self.host_commands,
             hook_loader: self.hook_loader,
             agents: self.agents,
@@ -321,6 +322,8 @@ pub struct Runtime {
     pub(crate) load_options: LoadOptions,
     pub(crate) texts: TextCache,
     pub(crate) home: Option<PathBuf>,
+    /// Where the project and the home are, for patterns of paths; see [`Runtime::path_base`].
+    path_base: OnceLock<PathBase>,
     pub(crate) host_commands: Vec<HostCommand>,
     pub(crate) hook_loader: Option<Arc<dyn HookLoader>>,
     pub(crate) agents: Option<Arc<dyn AgentRunner>>,
@@ -407,6 +410,20 @@ impl Runtime {
     #[must_use]
     pub fn load_options(&self) -> &LoadOptions {
         &self.load_options
+    }
+
+    /// Where the project and the home are, for patterns of paths.
+    pub(crate) fn path_base(&self) -> &PathBase {
+        self.path_base.get_or_init(|| {
+            let base = match &self.project {
+                Some(project) => PathBase::default().root(project.root.to_string_lossy()),
+                None => PathBase::default(),
+            };
+            match &self.home {
+                Some(home) => base.home(home.to_string_lossy()),
+                None => base,
+            }
+        })
     }
 
     /// The project, when there is one.

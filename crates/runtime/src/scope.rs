@@ -119,17 +119,13 @@ impl ActiveSkills {
     /// The model that the latest skill with a wish asks for.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
-        let mut latest: Vec<&ActiveSkill> = self.all().collect();
-        latest.reverse();
-        latest.into_iter().find_map(|active| active.model.as_deref())
+        self.all().rev().find_map(|active| active.model.as_deref())
     }
 
     /// The effort that the latest skill with a wish asks for.
     #[must_use]
     pub fn effort(&self) -> Option<&Effort> {
-        let mut latest: Vec<&ActiveSkill> = self.all().collect();
-        latest.reverse();
-        latest.into_iter().find_map(|active| active.effort.as_ref())
+        self.all().rev().find_map(|active| active.effort.as_ref())
     }
 
     /// Whether a skill is in use, or was where the agent began.
@@ -156,7 +152,7 @@ impl ActiveSkills {
         self.inherited.is_empty() && self.stack.is_empty()
     }
 
-    fn all(&self) -> impl Iterator<Item = &ActiveSkill> {
+    fn all(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> {
         self.inherited.iter().chain(&self.stack)
     }
 }
@@ -178,6 +174,10 @@ impl TurnScopes {
     #[must_use]
     pub fn of(&self, agent: &AgentId) -> ActiveSkills {
         self.agents.get(agent).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn get(&self, agent: &AgentId) -> Option<&ActiveSkills> {
+        self.agents.get(agent)
     }
 
     /// What the host grants an agent now, less what its skills in use take away.

@@ -8,6 +8,7 @@ use skillgate_runtime::{CancelToken, Invocation, InvokeError, InvokeRequest, Ses
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -67,7 +68,12 @@ impl Call {
         let cancel = CancelOnDrop(CancelToken::new());
         let request = InvokeRequest::new(&wanted.name, wanted.invoker).cancel(cancel.0.clone());
         let request = wanted.arguments.iter().fold(request, |request, text| request.arguments(text));
-        let running = tokio::task::spawn_blocking(move || session.invoke(&request));
+        let invoke = move || session.invoke(&request);
+        // A task of its own begins on the thread that reads this request, without waking another one first.
+        let running = match Handle::current().runtime_flavor() {
+            RuntimeFlavor::MultiThread => tokio::spawn(async move { tokio::task::block_in_place(invoke) }),
+            _ => tokio::task::spawn_blocking(invoke),
+        };
         Self { wanted, running, cancel, questions }
     }
 

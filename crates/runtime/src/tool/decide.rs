@@ -177,8 +177,8 @@ impl Session {
             "Skill" => self.rule_on_skill(&call.agent, input),
             _ => {
                 let authority = self.conversation().scopes.authority(&call.agent, self.runtime.host.clone());
-                let (base, limits) = (self.path_base(), &self.runtime.limits);
-                ToolRules { authority: &authority, base: &base, limits }.rule_on(&call.tool, input)
+                let (base, limits) = (self.runtime.path_base(), &self.runtime.limits);
+                ToolRules { authority: &authority, base, limits }.rule_on(&call.tool, input)
             }
         }
     }

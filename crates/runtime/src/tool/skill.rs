@@ -8,16 +8,17 @@ use crate::fire::ReadyHooks;
 use crate::fork::{ForkProgress, ForkRequest, WaitReason};
 use crate::hook::{HookEvent, HookInput, HookOutcome, HookReport, HookText, HookVerdict};
 use crate::invocation::{AuthorityReport, InjectionReport, Message, MessageKind, Role};
-use crate::invoke::InvokeRequest;
+use crate::invoke::{Expanded, InvokeRequest};
 use crate::invoked::{AgentId, InvokedSkill, Recorded};
 use crate::plan::{InvocationPlan, Positions};
-use crate::scope::ActiveSkill;
+use crate::scope::{ActiveSkill, ActiveSkills};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillgate_core::{Context, Diagnostic, Effort, SkillId};
 use skillgate_exec::Asked;
 use skillgate_policy::Invoker;
 use skillgate_registry::Lookup;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -247,14 +248,13 @@ impl Session {
                 let active = active(&plan);
                 let positions = plan.positions();
                 let invoked = Invoked::of(&plan);
-                let invocation = self.run(plan)?;
-                let text = invocation.text();
+                let Expanded { plan, text, injections } = self.expand(plan)?;
                 let (recorded, registered) = self.keep(call, invoked, &text, active, hooks)?;
-                let mut result = self.result(call, &invocation.skill, SkillStatus::Inline);
+                let mut result = self.result(call, &plan.skill.id, SkillStatus::Inline);
                 result.registered = registered;
                 match recorded {
                     Recorded::New => {
-                        let (text, cut) = bounded(&text);
+                        let (text, cut) = bounded(text);
                         result.messages = messages(call, &result.command, text);
                         result.diagnostics.extend(cut);
                     }
@@ -263,8 +263,8 @@ impl Session {
                         result.tool_result = note;
                     }
                 }
-                result.injections = invocation.injections;
-                result.diagnostics.extend(invocation.diagnostics);
+                result.injections = injections;
+                result.diagnostics.extend(plan.diagnostics);
                 result.positions = Some(positions);
                 result
             }
@@ -323,15 +323,22 @@ impl Session {
 
     /// The hooks that may hold a call back: for a model's call those of the Skill tool, for a typed one those of its expansion.
     fn hooks_before(&self, call: &SkillCall, name: &str) -> Result<HookOutcome, InvokeError> {
+        let event = match call.caller {
+            Invoker::Model => HookEvent::PreToolUse,
+            Invoker::User => HookEvent::UserPromptExpansion,
+        };
+        if !self.awaits(&call.agent, event) {
+            return Ok(HookOutcome::default());
+        }
         let input = match call.caller {
             Invoker::Model => {
                 let mut members = Map::new();
                 members.insert("skill".to_owned(), Value::from(name));
                 members.extend(call.args.as_deref().map(|args| ("args".to_owned(), Value::from(args))));
-                let input = HookInput::tool(HookEvent::PreToolUse, "Skill", Value::Object(members));
+                let input = HookInput::tool(event, "Skill", Value::Object(members));
                 call.tool_use_id.iter().fold(input, |input, id| input.with("tool_use_id", id.as_str()))
             }
-            Invoker::User => HookInput::new(HookEvent::UserPromptExpansion, Map::new())
+            Invoker::User => HookInput::new(event, Map::new())
                 .with("command_name", name)
                 .with("command_args", call.args.as_deref().unwrap_or_default()),
         };
@@ -415,9 +422,10 @@ impl Session {
     pub(super) fn result(&self, call: &SkillCall, skill: &SkillId, status: SkillStatus) -> SkillResult {
         let (authority, model, effort) = {
             let conversation = self.conversation();
-            let scope = conversation.scopes.of(&call.agent);
-            let authority = scope.authority(self.runtime.host.clone());
-            (AuthorityReport::of(&authority), scope.model().map(str::to_owned), scope.effort().cloned())
+            let scope = conversation.scopes.get(&call.agent);
+            let authority = conversation.scopes.authority(&call.agent, self.runtime.host.clone());
+            let (model, effort) = (scope.and_then(ActiveSkills::model), scope.and_then(ActiveSkills::effort));
+            (AuthorityReport::of(&authority), model.map(str::to_owned), effort.cloned())
         };
         let command = skill.command.to_string();
         SkillResult {
@@ -450,7 +458,7 @@ impl Session {
             let conversation = self.conversation();
             AuthorityReport::of(&conversation.scopes.authority(&call.agent, self.runtime.host.clone()))
         };
-        let (text, cut) = bounded(&text);
+        let (text, cut) = bounded(text);
         SkillResult {
             command: command.to_owned(),
             skill: None,
@@ -514,23 +522,27 @@ fn messages(call: &SkillCall, command: &str, text: String) -> Vec<Message> {
         content,
         tool_use_id: call.tool_use_id.clone(),
     };
-    let mut tags = format!("<command-name>/{}</command-name>", escaped(command));
+    let mut tags = ["<command-name>/", &escaped(command), "</command-name>"].concat();
     if let Some(args) = call.args.as_deref().filter(|args| !args.is_empty()) {
-        tags.push_str(&format!("\n<command-args>{}</command-args>", escaped(args)));
+        tags.push_str(&["\n<command-args>", &escaped(args), "</command-args>"].concat());
     }
     vec![message(MessageKind::Command, false, tags), message(MessageKind::Prompt, true, text)]
 }
 
 /// A text in which nothing ends the element it stands in.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+fn escaped(text: &str) -> Cow<'_, str> {
+    if text.contains(['&', '<', '>']) {
+        Cow::Owned(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The text as far as it may be, and a finding when it was cut.
-pub(super) fn bounded(text: &str) -> (String, Option<Diagnostic>) {
-    let chars = text.chars().count();
+pub(super) fn bounded(text: String) -> (String, Option<Diagnostic>) {
+    let chars = if text.len() <= MAX_PROMPT_CHARS { 0 } else { text.chars().count() };
     if chars <= MAX_PROMPT_CHARS {
-        return (text.to_owned(), None);
+        return (text, None);
     }
     let said = format!("a prompt has at most {MAX_PROMPT_CHARS} characters, and this one has {chars}");
     let mark = format!("\n\n[Cut here: {said}.]");

@@ -1,5 +1,6 @@
 //! A call over the Model Context Protocol beside the call itself and a call of a tool that does nothing over the same streams.
 
+use crate::commands::prepared;
 use crate::measure::{Measured, in_turns};
 use serde_json::{Value, json};
 use skillgate_exec::CapabilityShell;
@@ -86,9 +87,11 @@ fn skill(home: &Path, name: &str, body: &str) -> Result<(), String> {
     written.map_err(|error| error.to_string())
 }
 
+/// A conversation as the server has one: its home is the project as well, and it offers the shipped commands.
 fn in_process(home: &Path) -> Result<Arc<Session>, String> {
     let host = Host::new([], Defaults::BuiltIn);
-    let runtime = Runtime::builder(host, Arc::new(CapabilityShell::new(Vec::new()))).home(home).open();
+    let shell = CapabilityShell::new(vec![prepared()?]);
+    let runtime = Runtime::builder(host, Arc::new(shell)).home(home).project(home).open();
     Ok(runtime.map_err(|error| error.to_string())?.session(SessionOptions::default()))
 }
 
