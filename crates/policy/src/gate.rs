@@ -7,8 +7,8 @@ use crate::request::{CommandRequest, Known, Provenance, Provider, Sketch};
 use crate::rule::Rule;
 use crate::ruling::{Ruling, show, suggestion};
 use skillgate_core::SkillId;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What an approved command sees of the file system.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -130,8 +130,9 @@ impl Session {
         let (authority, bound) = self.bounded(authority, (skill, digest), ceiling, &rights);
         let own = Answers::default();
         // A pattern that names the project by its whole path means the project.
-        let gate =
-            Gate::within(authority, self.runtime.path_base()).with_answers(self.consent.commands().clone()).with_answers(own.clone());
+        let gate = Gate::within(authority, self.runtime.path_base())
+            .with_answers(self.consent.commands().clone())
+            .with_answers(own.clone());
         let injections: Vec<InjectionPlan> =
             filled.injections().iter().map(|injection| self.plan_injection(injection, &narrowed, &gate)).collect();
         let decision = decide_skill(

@@ -36,6 +36,7 @@ impl LiveSessions {
     }
 
     /// Those that go on now.
+    #[cfg(feature = "watch")]
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {
         self.sessions().values().filter_map(Weak::upgrade).collect()
     }

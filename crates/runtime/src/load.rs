@@ -25,9 +25,12 @@ pub(crate) struct Loading {
     pub(crate) headers: Mutex<Option<HeaderIndex>>,
 }
 
+/// Gives what the host trusts a directory with.
+type AskTrust = dyn Fn(&Path) -> Option<TrustRecord> + Send + Sync;
+
 /// Says whether a plugin's directory is trusted, and how far.
 #[derive(Clone)]
-pub(crate) struct PluginTrust(Arc<dyn Fn(&Path) -> Option<TrustRecord> + Send + Sync>);
+pub(crate) struct PluginTrust(Arc<AskTrust>);
 
 impl PluginTrust {
     pub(crate) fn new(trust: impl Fn(&Path) -> Option<TrustRecord> + Send + Sync + 'static) -> Self {

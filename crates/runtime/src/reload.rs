@@ -61,6 +61,9 @@ pub enum SkillsChange {
     Reloaded(SessionReloaded),
 }
 
+/// The conversations that went over to the skills that were loaded again, and what that means for each.
+type Adopted = Vec<(Arc<Session>, SessionReloaded)>;
+
 impl Runtime {
     /// Looks at all places again and takes in what changed: skills that came, changed or went, and directories and plugins that
     /// were not there before. With a header index only what changed is read. A directory that was named and is gone has no
@@ -115,10 +118,7 @@ impl Runtime {
         Ok(reloaded)
     }
 
-    fn load_again(
-        &self,
-        findings: Vec<PathDiagnostic>,
-    ) -> Result<(Reloaded, Vec<(Arc<Session>, SessionReloaded)>), OpenError> {
+    fn load_again(&self, findings: Vec<PathDiagnostic>) -> Result<(Reloaded, Adopted), OpenError> {
         // One after the other, so that the latest look is the one that stays.
         let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let (base, loaded) = self.loading.again(self.project.as_ref())?;
