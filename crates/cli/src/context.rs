@@ -173,6 +173,7 @@ fn discovery(global: &Global, policy: &Policy) -> Discovery {
         config_dir: config_dir(),
         managed: managed_skills(global, policy),
         additional: global.add_dir.clone(),
+        depth: policy.skill_depth.value,
         ..Discovery::default()
     }
 }

@@ -24,6 +24,8 @@ pub struct Discovery {
     pub additional: Vec<PathBuf>,
     /// Further directories that links in the user's, additional and managed roots may lead into. A project's never may.
     pub link_roots: Vec<PathBuf>,
+    /// How many directories lead from a directory of skills to a skill ([`SkillRoot::depth`]); 0 means 1.
+    pub depth: u8,
 }
 
 /// The places that exist for a [`Discovery`], whether there is something in them or not.
@@ -115,6 +117,7 @@ pub fn discover_sources_ambient(
     for source in on_disk().into_iter().chain(further.iter().map(AsRef::as_ref)) {
         source.roots_ambient(&places, &mut found)?;
     }
+    found.roots.iter_mut().for_each(|root| root.depth = discovery.depth.max(1));
     Ok(found)
 }
 

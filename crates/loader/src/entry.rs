@@ -143,7 +143,7 @@ fn finish(file: Result<OpenFile, ReadFault>, path: PathBuf, directory: Option<Pa
 }
 
 /// The name of the skill's file: `SKILL.md`, else the first other spelling of it, which the format reports.
-fn skill_file_name(dir: &Dir) -> io::Result<Option<String>> {
+pub(crate) fn skill_file_name(dir: &Dir) -> io::Result<Option<String>> {
     if dir.symlink_metadata(SKILL_FILE).is_ok() {
         return Ok(Some(SKILL_FILE.to_owned()));
     }

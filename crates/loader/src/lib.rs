@@ -38,6 +38,7 @@ mod document;
 mod entry;
 mod file;
 mod find;
+mod grouped;
 mod index;
 mod links;
 mod listing;

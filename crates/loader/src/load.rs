@@ -3,7 +3,7 @@ use crate::dedupe;
 use crate::index::{HeaderIndex, Known};
 use crate::reader::{Candidates, Read, Root, read_all};
 use crate::root::{OpenRoot, RootKind, RootState};
-use crate::{SkillRoot, SkillRoots, commands, listing, skills_dir, stamp};
+use crate::{SkillRoot, SkillRoots, commands, grouped, listing, skills_dir, stamp};
 use skillgate_core::{Code, Diagnostic, LoadFailure, Profile, Skill};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -114,6 +114,11 @@ fn load_root(number: usize, root: &OpenRoot, options: &LoadOptions, known: Optio
         RootState::Open { dir, places } => (dir, places),
     };
     let candidates = match spec.kind {
+        RootKind::Skills if spec.depth > 1 => {
+            let found = grouped::candidates(dir, &spec.path, spec.depth);
+            all.diagnostics.extend(found.diagnostics);
+            Candidates::Found(found.candidates)
+        }
         RootKind::Skills => match listing::names(dir, known, &mut all.heads) {
             Ok(names) => Candidates::Listed(names),
             Err(error) => {

@@ -45,13 +45,19 @@ pub struct SkillRoot {
     pub link_roots: Vec<PathBuf>,
     /// The plugin that it belongs to; its name then stands before the names of the skills.
     pub plugin: Option<Plugin>,
+    /// How many directories lead from a [`RootKind::Skills`] root to a skill: 1 for `NAME/SKILL.md` alone, 2 for
+    /// `GROUP/NAME/SKILL.md` as well. At most [`SkillRoot::MAX_DEPTH`] are looked into.
+    pub depth: u8,
 }
 
 impl SkillRoot {
+    /// The largest [`SkillRoot::depth`].
+    pub const MAX_DEPTH: u8 = 8;
+
     /// A root whose links stay inside it.
     #[must_use]
     pub fn new(source: Source, kind: RootKind, path: impl Into<PathBuf>) -> Self {
-        Self { source, kind, path: path.into(), link_roots: Vec::new(), plugin: None }
+        Self { source, kind, path: path.into(), link_roots: Vec::new(), plugin: None, depth: 1 }
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn on_disk() -> [&'static dyn SkillSource; 5] {
 }
 
 fn root(source: Source, kind: RootKind, path: PathBuf, links: &[PathBuf]) -> SkillRoot {
-    SkillRoot { source, kind, path, link_roots: links.to_vec(), plugin: None }
+    SkillRoot { link_roots: links.to_vec(), ..SkillRoot::new(source, kind, path) }
 }
 
 /// `.claude/skills` of the administrator's directory.

@@ -266,6 +266,9 @@ fn mistakes_of_every_kind_have_their_place() {
         ("[skills]\ndisable = [\"a\", \"b\", \"a\"]", &["2:22 \"a\" is in this list already"]),
         ("[skills]\ndisable = \"a\"", &["2:11 `skills.disable` is a list of texts, and this is a text"]),
         ("[skills]\ndisable = [1, true]", &["2:12 each entry", "2:15 each entry"]),
+        ("[skills]\ndepth = 9", &["2:9 `skills.depth` is at most 8, and this is 9"]),
+        ("[skills]\ndepth = 0", &["2:9 `skills.depth` is above 0, and this is 0"]),
+        ("[skills]\ndepth = \"2\"", &["2:9 `skills.depth` is a whole number, and this is a text"]),
         ("[skills]\nsets = [\"a\"]", &["2:8 is a table of lists, and this is a list"]),
         (
             "[permissions]\nallow = [\n  \"Bash(a * b)\",\n  \"Read(.env)\",\n  \"Raed(x)x\",\n]",

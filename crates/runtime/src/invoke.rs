@@ -119,7 +119,7 @@ impl Session {
         let filled = read.template.fill(&values);
 
         let narrowed = with_variables(&read.header, &values);
-        let caveats = Caveat::of_header(&skill.id, digest, &narrowed, skill.header.is_lost());
+        let caveats = Caveat::of_header(&skill.id, digest, &narrowed, read.skill.header.is_lost());
         // What the agent's other skills take away is taken from this one too.
         let scope = self.conversation().scopes.authority(&request.agent, self.runtime.host.clone());
         let mut authority = caveats.iter().cloned().fold(scope, Authority::with);
@@ -138,7 +138,7 @@ impl Session {
         let decision = decide_skill(
             &self.runtime.host,
             SkillRequest {
-                skill,
+                skill: &read.skill,
                 invoker: request.invoker,
                 // A command that the gate refuses is reported as such, which says more than that the skill needs a rule.
                 injections_allowed: true,

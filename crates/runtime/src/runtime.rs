@@ -244,7 +244,7 @@ impl RuntimeBuilder {
     pub fn open(self) -> Result<Arc<Runtime>, OpenError> {
         let home = self.discovery.home.clone();
         let loading = Loading {
-            discovery: self.discovery,
+            discovery: Discovery { depth: self.policy.skill_depth.value, ..self.discovery },
             sources: self.sources,
             options: LoadOptions {
                 profile: self.profile,

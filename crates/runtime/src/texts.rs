@@ -16,6 +16,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// A skill's text, parsed: all of an invocation that does not depend on its arguments.
 #[derive(Debug)]
 pub(crate) struct SkillText {
+    /// The skill with the header that stands in its file, which is what is decided on. What was loaded may come out of an index.
+    pub(crate) skill: Arc<Skill>,
     pub(crate) document: Document,
     /// Digest of the whole file.
     pub(crate) digest: Digest,
@@ -24,10 +26,17 @@ pub(crate) struct SkillText {
 }
 
 impl SkillText {
-    fn of(DecidedText { document, digest }: DecidedText, profile: Profile) -> Self {
+    fn of(skill: &Arc<Skill>, DecidedText { document, digest }: DecidedText, profile: Profile) -> Self {
         let header = Arc::new(document.frontmatter().clone());
         let template = Template::parse(&document.body(), &TemplateOptions::new(profile, &header));
-        Self { document, digest, header, template }
+        let is_as_loaded = *skill.frontmatter == *header && skill.header == document.header_state();
+        let skill = if is_as_loaded {
+            Arc::clone(skill)
+        } else {
+            let frontmatter = Frontmatter::clone(&header).into();
+            Arc::new(Skill { frontmatter, header: document.header_state(), ..Skill::clone(skill) })
+        };
+        Self { skill, document, digest, header, template }
     }
 }
 
@@ -85,7 +94,7 @@ impl Session {
                 return Ok(kept);
             }
             let (text, stamp) = roots.stamped_text(skill, &self.runtime.load_options)?;
-            let text = Arc::new(SkillText::of(text, self.runtime.profile));
+            let text = Arc::new(SkillText::of(skill, text, self.runtime.profile));
             if let Some(stamp) = stamp {
                 texts.keep(skill, stamp, &text);
             }
@@ -195,6 +204,15 @@ mod tests {
         fs::write(&place.file, "---\ndescription: Another header.\n---\n").expect("file");
         let error = place.session.text_of(&place.skill).expect_err("it is not what was loaded");
         assert!(error.to_string().contains("changed since it was loaded"), "{error}");
+    }
+
+    #[test]
+    fn what_is_decided_on_is_the_header_in_the_file_whatever_was_loaded() {
+        let place = Place::new();
+        let loaded = Skill { frontmatter: Frontmatter::default().into(), ..Skill::clone(&place.skill) };
+        let text = place.session.text_of(&Arc::new(loaded)).expect("it can be read");
+        assert_eq!(text.skill.frontmatter, place.skill.frontmatter);
+        assert!(Arc::ptr_eq(&place.read().skill, &place.skill), "control");
     }
 
     #[test]

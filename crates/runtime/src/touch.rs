@@ -131,7 +131,10 @@ impl Session {
         let known = self.skills();
         let is_new =
             |root: &SkillRoot| !known.nested.iter().any(|place| place.roots.iter().any(|it| it.path == root.path));
-        let roots: Vec<SkillRoot> = roots.into_iter().filter(is_new).collect();
+        // As deep as everywhere else.
+        let depth = self.runtime.loading.discovery.depth.max(1);
+        let roots = roots.into_iter().filter(is_new).map(|root| SkillRoot { depth, ..root });
+        let roots: Vec<SkillRoot> = roots.collect();
         if roots.is_empty() {
             return;
         }

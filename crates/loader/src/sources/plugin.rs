@@ -76,7 +76,12 @@ impl Search<'_> {
         let Ok(dir) = Dir::open_ambient_dir(&plugins, ambient_authority()) else { return };
         let switches = self.switches(config);
         for name in names(&dir) {
-            if !NOT_PLUGINS.contains(&name.as_str()) && dir.is_file(format!("{name}/{MANIFEST}")) {
+            if NOT_PLUGINS.contains(&name.as_str()) || !dir.is_dir(&name) {
+                continue;
+            }
+            // It may come later than the directory.
+            self.found.deciding.push(plugins.join(&name).join(MANIFEST));
+            if dir.is_file(format!("{name}/{MANIFEST}")) {
                 self.directories.push(plugins.join(name));
             }
         }
@@ -119,7 +124,8 @@ impl Search<'_> {
     fn marketplaces(&mut self, dir: &Dir, plugins: &Path, switches: &BTreeMap<String, bool>) {
         let Ok(all) = dir.open_dir("marketplaces") else { return };
         let place = plugins.join("marketplaces");
-        for folder in names(&all) {
+        for folder in names(&all).into_iter().filter(|folder| all.is_dir(folder)) {
+            self.found.deciding.push(place.join(&folder).join(MARKETPLACE));
             let Some(market) = self.json(&all, &Path::new(&folder).join(MARKETPLACE), &place) else { continue };
             let market_name = market.get("name").and_then(Value::as_str).unwrap_or(&folder);
             let base = market.pointer("/metadata/pluginRoot").and_then(Value::as_str).unwrap_or(".");
@@ -235,7 +241,7 @@ impl Search<'_> {
         if !self.found.roots.iter().any(|known| known.path == path && known.kind == kind) {
             let link_roots = vec![plugin.root.clone()];
             let plugin = Some(plugin.clone());
-            self.found.roots.push(SkillRoot { source: Source::Plugin, kind, path, link_roots, plugin });
+            self.found.roots.push(SkillRoot { link_roots, plugin, ..SkillRoot::new(Source::Plugin, kind, path) });
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::interest::Interest;
 use crate::commands;
 use crate::entry::{self, Candidate, Outcome, SKILL_FILE, Shape};
+use crate::grouped;
 use crate::links::Places;
 use crate::reader::in_plugin;
 use crate::root::{OpenRoot, RootKind, RootState, SkillRoot, canonicalize_ambient};
@@ -76,6 +77,15 @@ impl Look {
         let spec = &root.spec;
         let candidates = match spec.kind {
             RootKind::One => vec![skills_dir::itself(dir, spec)],
+            RootKind::Skills if spec.depth > 1 => {
+                let found = grouped::candidates(dir, &spec.path, spec.depth);
+                for directory in found.directories {
+                    if let Some(interest) = self.real(&directory) {
+                        interest.add_everything();
+                    }
+                }
+                found.candidates
+            }
             RootKind::Skills => {
                 self.at(places.root()).add_everything();
                 // A directory that cannot be listed holds nothing until it can.

@@ -203,6 +203,20 @@ fn directories_are_watched_and_missing_roots_from_above() {
     assert!(!wakes("project", "src") && !wakes("home", "x") && !wakes("home/.claude/skills/a", "x"));
 }
 
+#[test]
+fn skills_in_groups_are_seen_and_their_groups_watched() {
+    const IN_GROUP: &str = "home/.claude/skills/team/b/SKILL.md";
+    let place = Place::new(&[A, "home/.claude/skills/team/x"]);
+    let look = |depth| Look::ambient(place.roots().into_iter().map(|root| SkillRoot { depth, ..root }).collect(), &[]);
+    let (flat, known) = (look(1), look(2));
+    place.write(IN_GROUP, "New.");
+    let changes = changes::between(&known.files, &look(2).files);
+    assert_eq!(place.lines(&changes), [format!("added user b:{IN_GROUP}")]);
+    assert_eq!(place.lines(&changes::between(&flat.files, &look(1).files)), Vec::<String>::new(), "control");
+    let group = place.path("home/.claude/skills/team");
+    assert!(known.directories[&group].concerns("new".as_ref()) && !flat.directories[&group].concerns("new".as_ref()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     /// Whatever is done to a directory of skills, the difference of two looks is the difference of what is in it.
@@ -478,6 +492,20 @@ fn a_plugin_that_comes_brings_its_skills() {
         sender.send(()).expect("the patience");
         assert_eq!(place.lines(&changes), ["added plugin p:a:home/.claude/plugins/p/skills/a/SKILL.md"]);
     });
+}
+
+#[test]
+fn what_makes_a_directory_a_plugin_may_come_after_it() {
+    let place = Place::new(&["home/.claude/plugins/p/skills/a/SKILL.md", "home/.claude/plugins/marketplaces/m/x"]);
+    let discovery = Discovery { home: Some(place.path("home")), ..Discovery::default() };
+    let found = discover_sources_ambient(&discovery, &[]).expect("nothing was named");
+    let look = Look::ambient(found.roots, &found.deciding);
+    let wakes = |directory: &str| {
+        let interest = look.directories.get(&place.path(directory));
+        interest.is_some_and(|interest| interest.concerns(".claude-plugin".as_ref()))
+    };
+    assert!(wakes("home/.claude/plugins/p") && wakes("home/.claude/plugins/marketplaces/m"));
+    assert!(!wakes("home/.claude/plugins/p/skills"), "control");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::tree::{Tree, check, options};
 use skillgate_core::Source::{Project, User};
-use skillgate_loader::{Discovery, RootKind, SkillRoots, discover_roots_ambient};
+use skillgate_loader::{Discovery, RootKind, SkillRoot, SkillRoots, discover_roots_ambient};
 
 const SKILL: &str = "\n---\ndescription: Is a skill.\n---\nBody.\n";
 
@@ -14,6 +14,44 @@ fn complaint_21_a_broken_skill_is_loaded_as_broken_with_its_path() {
     let loaded = check(&tree, vec![root], "user:a s/a/SKILL.md\nuser:b s/b/SKILL.md");
     assert!(loaded.skills[0].header.is_lost() && !loaded.skills[0].model_invocable());
     assert!(!loaded.skills[1].header.is_lost() && loaded.skills[1].model_invocable(), "the control");
+}
+
+/// A root in which skills may be so deep.
+fn deep(tree: &Tree, depth: u8) -> SkillRoot {
+    SkillRoot { depth, ..tree.root(User, RootKind::Skills, "s", &[]) }
+}
+
+#[test]
+fn complaint_37_skills_in_grouping_folders_are_found_as_deep_as_the_host_wants() {
+    let tree = Tree::new(&format!(
+        "=== s/one/SKILL.md{SKILL}=== s/one/inner/SKILL.md{SKILL}=== s/team/two/SKILL.md{SKILL}=== s/team/one/skill.md{SKILL}\
+         === s/team/sub/three/SKILL.md{SKILL}=== s/team/notes.md\n=== s/team/empty/\n=== s/team/bad/SKILL.md/\n\
+         === s/node_modules/pkg/SKILL.md{SKILL}=== s/linked -> team\n"
+    ));
+    let one = "user:one s/one/SKILL.md";
+    check(&tree, vec![deep(&tree, 1)], one);
+    // What is beside a skill's own file belongs to it, and a link is no group.
+    let two = format!(
+        "user:one s/one/SKILL.md
+         user:one s/team/one/skill.md file-name-case
+         user:two s/team/two/SKILL.md
+         broken user:bad s/team/bad file-not-regular"
+    );
+    let loaded = check(&tree, vec![deep(&tree, 2)], &two);
+    assert_eq!(loaded.skills[2].directory, Some(tree.path("s/team/two")));
+    let roots = SkillRoots::open_ambient([deep(&tree, 3)]);
+    let loaded = roots.load(&options());
+    let three = loaded.skills.iter().find(|skill| skill.id.command.as_str() == "three").expect("it is three deep");
+    assert_eq!(roots.text(three, &options()).expect("its body is read").document.body(), "Body.\n");
+    assert!(roots.text_stamp(three).is_some());
+}
+
+#[test]
+fn groups_that_cannot_be_read_and_those_too_deep_hide_nothing() {
+    let path: String = (1..=9).map(|number| format!("{number}/")).collect();
+    let tree =
+        Tree::new(&format!("=== s/{path}SKILL.md{SKILL}=== s/1/2/near/SKILL.md{SKILL}=== s/a/b/SKILL.md -> nowhere\n"));
+    check(&tree, vec![deep(&tree, u8::MAX)], "user:near s/1/2/near/SKILL.md\nbroken user:b s/a/b file-unreadable");
 }
 
 #[test]

@@ -61,13 +61,8 @@ impl Tree {
     }
 
     pub(crate) fn root(&self, source: Source, kind: RootKind, rel: &str, link_roots: &[&str]) -> SkillRoot {
-        SkillRoot {
-            source,
-            kind,
-            path: self.path(rel),
-            link_roots: link_roots.iter().map(|rel| self.path(rel)).collect(),
-            plugin: None,
-        }
+        let link_roots = link_roots.iter().map(|rel| self.path(rel)).collect();
+        SkillRoot { link_roots, ..SkillRoot::new(source, kind, self.path(rel)) }
     }
 
     /// A path as it stands in an expectation.

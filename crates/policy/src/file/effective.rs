@@ -58,6 +58,8 @@ pub struct Policy {
     pub sets: BTreeMap<String, Setting<Vec<String>>>,
     /// Whether the environment may turn managed skills off.
     pub policy_skills: Setting<PolicySkills>,
+    /// How many directories lead from a directory of skills to a skill.
+    pub skill_depth: Setting<u8>,
     /// Where Skillgate keeps its own files, when something says so.
     pub store: Option<Setting<String>>,
     /// The description of the format that is followed.
@@ -144,6 +146,7 @@ impl Policy {
             pin: choice.files().flat_map(|file| file.skills.pin.iter().cloned()).collect(),
             sets: choice.named(|file| file.skills.sets.clone().into_iter()),
             policy_skills: choice.of(|file| file.skills.policy_skills.as_ref(), None).unwrap_or_else(builtin),
+            skill_depth: choice.of(|file| file.skills.depth.as_ref(), None).unwrap_or(Setting::new(1, Place::BuiltIn)),
             store: choice.of(|file| file.skills.store.as_ref(), options.store.as_ref()),
             profile: profile.unwrap_or_else(builtin),
             shell: choice.restricted(|file| file.profile.shell.as_ref(), &false, true),

@@ -124,6 +124,8 @@ impl Unit {
 
 /// The built-in bound of one hook, milliseconds.
 pub const HOOK_TIMEOUT_MS: u64 = 60_000;
+/// The largest number of directories that may lead to a skill.
+const SKILL_DEPTH_MAX: u64 = 8;
 /// The built-in bound of starting or reaching a server of skills, with its handshake, milliseconds.
 pub const MCP_CONNECT_MS: u64 = 5_000;
 /// The built-in bound of one request to a server of skills, milliseconds.
@@ -174,6 +176,13 @@ pub const SECTIONS: &[Section] = &[
                 "\"optional\"",
                 Managed,
                 "`required`: the environment switch that turns managed skills off is ignored.",
+            ),
+            key(
+                "depth",
+                Number(Count),
+                "1",
+                Host,
+                "How many directories lead to a skill: 1 for `NAME/SKILL.md` alone, 2 for `GROUP/NAME/SKILL.md` as well; at most 8.",
             ),
             key("store", Path, "\"$XDG_DATA_HOME/skillgate\"", Host, "Where Skillgate keeps its own files."),
         ],
@@ -427,6 +436,7 @@ pub fn greatest(section: &str, key: &str) -> Option<u64> {
             key => greatest("limits", key),
         },
         "hooks" if key == "timeout_ms" => Some(HOOK_TIMEOUT_MS),
+        "skills" if key == "depth" => Some(SKILL_DEPTH_MAX),
         "mcp" => match key {
             "connect_ms" => Some(MCP_CONNECT_MS),
             "request_ms" => Some(MCP_REQUEST_MS),

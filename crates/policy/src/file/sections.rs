@@ -150,12 +150,17 @@ impl<'t> Reader<'t> {
             let value = if word.value == "required" { PolicySkills::Required } else { PolicySkills::Optional };
             Setting::new(value, word.place)
         });
+        let depth = fields.iter().find(|(key, _)| key.name == "depth");
+        let depth = depth.and_then(|(key, field)| self.number("skills", key, field));
+        // No larger number is taken.
+        let depth = depth.and_then(|depth| Some(Setting::new(u8::try_from(depth.value).ok()?, depth.place)));
         SkillSettings {
             enabled: self.switch(fields, "enabled"),
             disable: self.skill_names(fields, "disable"),
             pin: self.skill_names(fields, "pin"),
             sets: self.sets(fields),
             policy_skills,
+            depth,
             store: self.path(fields, "store"),
         }
     }

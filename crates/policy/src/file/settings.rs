@@ -36,6 +36,8 @@ pub struct SkillSettings {
     pub sets: BTreeMap<String, Setting<Vec<String>>>,
     /// Whether the environment may turn managed skills off.
     pub policy_skills: Option<Setting<PolicySkills>>,
+    /// How many directories lead to a skill.
+    pub depth: Option<Setting<u8>>,
     /// Where Skillgate keeps its own files, as written.
     pub store: Option<Setting<String>>,
 }

@@ -326,6 +326,7 @@ impl<'t> Reader<'t> {
             Ok(number) if (1..=most).contains(&number) => return Some(Setting::new(number, self.place(field.key))),
             Ok(0) => format!("`{full}` is above 0, and this is 0"),
             Err(_) if integer.as_str().starts_with('-') => format!("`{full}` is above 0, and this is {integer}"),
+            _ if section == "skills" => format!("`{full}` is at most {most}, and this is {integer}"),
             _ => format!("`{full}` would be raised from {most} to {integer}; a policy can only lower it"),
         };
         self.findings.add(field.span(), message, Some(help));

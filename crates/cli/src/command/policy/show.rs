@@ -107,6 +107,7 @@ fn settings(policy: &Policy) -> Vec<Line> {
         PolicySkills::Required => "required",
     };
     lines.push(Line::new("skills", "policy_skills", &policy.policy_skills, quoted(required)));
+    lines.push(Line::new("skills", "depth", &policy.skill_depth, policy.skill_depth.value.to_string()));
     lines.extend(policy.store.as_ref().map(|path| Line::new("skills", "store", path, quoted(&path.value))));
 
     lines.push(Line::new("profile", "name", &policy.profile, quoted(&policy.profile.value.to_string())));
