@@ -31,13 +31,11 @@ fn complaint_37_skills_in_grouping_folders_are_found_as_deep_as_the_host_wants()
     let one = "user:one s/one/SKILL.md";
     check(&tree, vec![deep(&tree, 1)], one);
     // What is beside a skill's own file belongs to it, and a link is no group.
-    let two = format!(
-        "user:one s/one/SKILL.md
+    let two = "user:one s/one/SKILL.md
          user:one s/team/one/skill.md file-name-case
          user:two s/team/two/SKILL.md
-         broken user:bad s/team/bad file-not-regular"
-    );
-    let loaded = check(&tree, vec![deep(&tree, 2)], &two);
+         broken user:bad s/team/bad file-not-regular";
+    let loaded = check(&tree, vec![deep(&tree, 2)], two);
     assert_eq!(loaded.skills[2].directory, Some(tree.path("s/team/two")));
     let roots = SkillRoots::open_ambient([deep(&tree, 3)]);
     let loaded = roots.load(&options());
