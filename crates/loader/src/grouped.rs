@@ -23,7 +23,6 @@ pub(crate) struct Grouped {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) diagnostics: Vec<PathDiagnostic>,
     /// The directories that were looked into.
-    #[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "who watches wants them"))]
     pub(crate) directories: Vec<PathBuf>,
 }
 
