@@ -34,7 +34,8 @@ fn kind(key: &Key) -> String {
 fn table(section: &Section) -> String {
     let mut table = "| key | value | default | set by | what it does |\n|---|---|---|---|---|\n".to_owned();
     for key in section.keys {
-        let default = match greatest(section.name, key.name).filter(|_| !key.default.starts_with("limits.")) {
+        let own = key.default.parse().ok();
+        let default = match own.or(greatest(section.name, key.name)).filter(|_| !key.default.starts_with("limits.")) {
             Some(number) => number.to_string(),
             None if key.default.is_empty() => "has to be there".to_owned(),
             None => format!("`{}`", key.default),

@@ -88,7 +88,9 @@ fn of_kind(section: &Section, key: &Key) -> Value {
             let most = greatest(section.name, key.name);
             let mut number = json!({ "type": "integer", "minimum": 1, "maximum": most });
             // Without it another key's number holds, whatever that is.
-            if key.default.parse::<u64>().is_ok() || key.default.is_empty() {
+            if let Ok(default) = key.default.parse::<u64>() {
+                number["default"] = json!(default);
+            } else if key.default.is_empty() {
                 number["default"] = json!(most);
             }
             number
