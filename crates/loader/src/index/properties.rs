@@ -173,7 +173,9 @@ proptest! {
         }
         if let Some(header) = taken(&bytes, &context(&options)) {
             prop_assert!(header::frontmatter_of(&bytes).is_some(), "what is passed over can be read");
-            let _ = (header.label.as_str(), header.description.as_deref());
+            let all = String::from_utf8_lossy(&bytes);
+            let texts = [Some(header.label.as_str()), header.description.as_deref()];
+            prop_assert!(texts.into_iter().flatten().all(|text| all.contains(text)), "a text is a part of what was taken");
         }
     }
 }
