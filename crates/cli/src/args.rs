@@ -142,6 +142,10 @@ pub(crate) struct Global {
     /// Deny what this tool pattern matches, whatever else allows it; may be repeated
     #[arg(long, global = true, value_name = "PATTERN")]
     pub(crate) deny: Vec<String>,
+    /// Use this skill and no other that is not named so: `NAME`, `source:name`, a pattern such as 'review-*', or `set:NAME` for a set of
+    /// the policy; may be repeated
+    #[arg(long, global = true, value_name = "SKILL")]
+    pub(crate) only: Vec<String>,
     /// Also use the skills of the servers in this file, which has an object `mcpServers`; may be repeated. They are started or
     /// reached for it, and what they give is text only
     #[arg(long, global = true, value_name = "FILE")]

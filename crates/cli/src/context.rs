@@ -197,9 +197,9 @@ pub(crate) fn plugin_roots(global: &Global, policy: &Policy) -> Result<Vec<Skill
 }
 
 /// The names of a set that the policy defines.
-pub(crate) fn set(policy: &Policy, name: &str) -> Result<Vec<NamePattern>, Failure> {
-    match policy.sets.get(name) {
+pub(crate) fn set(in_force: &Policy, name: &str) -> Result<Vec<NamePattern>, Failure> {
+    match in_force.sets.get(name) {
         Some(set) => Ok(set.value.iter().map(|name| NamePattern::new(name)).collect()),
-        None => Err(Failure::NoSuchSet { name: name.to_owned(), known: policy.sets.keys().cloned().collect() }),
+        None => Err(policy::no_such_set(in_force, name)),
     }
 }

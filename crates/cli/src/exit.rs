@@ -172,6 +172,7 @@ impl Failure {
                 | InvokeError::UntrustedPlugin { .. }
                 | InvokeError::RightMissing { .. }
                 | InvokeError::Disabled { .. }
+                | InvokeError::LeftOut { .. }
                 | InvokeError::Skill(_)
                 | InvokeError::Refused(_)
                 | InvokeError::Unrecorded(_)

@@ -67,7 +67,16 @@ pub(crate) fn in_force(global: &Global) -> Result<InForce, Failure> {
     places.push(PolicyPlace { level: Level::Project, path: path.clone(), found: text.is_some() });
     let project = text.map(|text| parse(&text, Level::Project, &path)).transpose()?;
     let policy = Policy::of(Layers { managed, user, run, options: options(global)?, project });
+    let mut sets = global.only.iter().filter_map(|name| name.strip_prefix("set:"));
+    if let Some(unknown) = sets.find(|name| !policy.sets.contains_key(*name)) {
+        return Err(no_such_set(&policy, unknown));
+    }
     Ok(InForce { policy, places })
+}
+
+/// The failure of a set that no policy has.
+pub(crate) fn no_such_set(policy: &Policy, name: &str) -> Failure {
+    Failure::NoSuchSet { name: name.to_owned(), known: policy.sets.keys().cloned().collect() }
 }
 
 /// What the command line says.
@@ -84,6 +93,7 @@ fn options(global: &Global) -> Result<Options, Failure> {
     Ok(Options {
         rules: allow.chain(deny).collect::<Result<_, _>>()?,
         profile: global.profile.map(|profile| Setting::new(Profile::from(profile), Place::flag("--profile"))),
+        only: (!global.only.is_empty()).then(|| Setting::new(global.only.clone(), Place::flag("--only"))),
         store,
         audit_log: global
             .audit_log

@@ -143,6 +143,8 @@ pub struct Frontmatter {
     pub agent: Option<Field<String>>,
     /// Whether a fork runs in the background.
     pub background: Option<Field<bool>>,
+    /// Whether a listing names the skill without its description, which a search finds.
+    pub deferred: Option<Field<bool>>,
     /// How much thinking the skill asks for.
     pub effort: Option<Field<Effort>>,
     /// The shell the author expects.
@@ -205,8 +207,8 @@ macro_rules! fields {
 
 fields! {
     name, description, when_to_use, allowed_tools, disallowed_tools, argument_hint, arguments, version, model,
-    disable_model_invocation, user_invocable, hooks, context, agent, background, effort, shell, paths, requires, license,
-    compatibility, metadata, other,
+    disable_model_invocation, user_invocable, hooks, context, agent, background, deferred, effort, shell, paths, requires,
+    license, compatibility, metadata, other,
 }
 
 impl GivenKeys {

@@ -194,6 +194,8 @@ impl LazyFrontmatter {
         user_invocable: Guarded<bool> = Guarded::Absent;
         /// [`Frontmatter::paths`].
         paths: Guarded<Vec<Field<String>>> = Guarded::Absent;
+        /// [`Frontmatter::deferred`].
+        deferred: Option<Field<bool>> = None;
         /// [`Frontmatter::requires`].
         requires: Option<Requires> = None;
     }

@@ -345,6 +345,7 @@ impl Reader<'_, '_> {
         match key.name {
             "disable-model-invocation" => self.frontmatter.disable_model_invocation = Guarded::Present(field),
             "user-invocable" => self.frontmatter.user_invocable = Guarded::Present(field),
+            "deferred" => self.frontmatter.deferred = Some(field),
             _ => self.frontmatter.background = Some(field),
         }
     }

@@ -57,6 +57,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("context", Kind::Text),
     key("agent", Kind::Text),
     key("background", Kind::Bool),
+    key("deferred", Kind::Bool),
     key("effort", Kind::Text),
     security("shell", Kind::Other),
     security("paths", Kind::List),

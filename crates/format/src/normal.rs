@@ -58,6 +58,9 @@ impl Serialize for Fields<'_> {
         if let Some(background) = &front.background {
             map.serialize_entry("background", &background.value)?;
         }
+        if let Some(deferred) = &front.deferred {
+            map.serialize_entry("deferred", &deferred.value)?;
+        }
         if let Some(effort) = &front.effort {
             match &effort.value {
                 Effort::Number(number) => map.serialize_entry("effort", number)?,

@@ -5,7 +5,7 @@ use skillgate_core::{LoadedFrom, Profile};
 /// Which reader of headers this is. Whoever keeps what a header was read as keeps this with it: what another one read is not what
 /// this one reads. It rises whenever a header gives other values, another label or description, or other findings than before, their
 /// words included; `tests/reader.rs` notices.
-pub const READER: u32 = 1;
+pub const READER: u32 = 2;
 
 /// How a file is read, and what the loader saw of it.
 #[derive(Clone, PartialEq, Eq, Debug)]

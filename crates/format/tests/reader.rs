@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The reader and the digest of all that it makes of the texts here.
-const KNOWN: (u32, &str) = (1, "bdcbcbfdefbd64b223162076cd0c8855a83f99b78b6b4a18daac45ce93bf81d0");
+const KNOWN: (u32, &str) = (2, "10ef1919ffeeb63fa881400ef292b52a5725fd3bc2991edb68cbed26c78d9391");
 
 /// Texts beside those of the cases: each rule that reads a header has something to say in one of them.
 const TEXTS: &[&str] = &[
@@ -18,7 +18,7 @@ const TEXTS: &[&str] = &[
     "---\ndescription: x\npaths: ['src/**', '[']\nrequires: {skills: [a], programs: git, version: 1.x}\nhooks: 3\n---\n",
     "---\ndescription: x\ndescription: y\nallowed-tools: Read\nallowed-tools: Edit\ncontext: forked\nshell: [a]\n---\n",
     "---\nname: p\u{430}ypal\ndescription: \"zero\u{200b}width\"\narguments: a b 1c\nargument-hint: [x]\n---\n",
-    "\u{feff}---\r\nname: a/b\r\ndescription: |\r\n  Two\r\n  lines\r\nmetadata: {a: [1, ~]}\r\nbackground: on\r\n---\r\n",
+    "\u{feff}---\r\nname: a/b\r\ndescription: |\r\n  Two\r\n  lines\r\nmetadata: {a: [1, ~]}\r\nbackground: on\r\ndeferred: yes\r\n---\r\n",
     "---\ndescription: {{DESCRIPTION}}\nwhen_to_use: when # cut\nversion: 1.10\nlicence: MIT\nagent: a\n---\n",
 ];
 

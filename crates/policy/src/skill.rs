@@ -144,6 +144,7 @@ pub fn unsafe_properties(header: &Frontmatter, pre_approved: bool) -> Vec<&'stat
         user_invocable: _,
         paths: _,
         requires: _,
+        deferred: _,
         // How the prompt is run, within what the host offers.
         model: _,
         context: _,

@@ -330,7 +330,7 @@ fn an_error_shows_its_line_and_the_way_out() {
             "[permissions]\nallow = [\"Bash\"]",
             "policy.toml:2:1: `permissions.allow` is not for a project to set: a project only takes away\n  2 | allow = [\"Bash\"]\n    | ^\n  \
              help: it belongs in the user policy, ~/.config/skillgate/policy.toml; a project's holds `permissions.deny`, \
-             `permissions.ask`, `skills.disable`, `[limits]` and the times of `[mcp]`",
+             `permissions.ask`, `skills.disable`, `skills.only`, `[limits]` and the times of `[mcp]`",
         ),
         (
             Level::User,

@@ -1,4 +1,5 @@
 use crate::CatalogueOptions;
+use crate::NamePattern;
 use crate::entry::{Entry, ShadowReason, State, is_conditional};
 use crate::listing::entry::LineLength;
 use crate::precedence::rank;
@@ -180,12 +181,16 @@ fn entry(skill: Skill, options: &CatalogueOptions) -> Entry {
     let name = skill.id.command.as_str();
     // A plugin's name says where the skill comes from.
     let qualified = if skill.plugin.is_some() { name.to_owned() } else { skill.id.to_string() };
-    let disabled = options.disabled.iter().find(|pattern| pattern.matches(name) || pattern.matches(&qualified));
+    let named = |pattern: &&NamePattern| pattern.matches(name) || pattern.matches(&qualified);
+    let disabled = options.disabled.iter().find(named);
+    let left_out = options.only.iter().position(|only| !only.iter().any(|pattern| named(&pattern)));
     let unmet = requires::unmet_by_itself(&skill, options);
     let state = if skill.header.is_lost() {
         State::Broken
     } else if let Some(pattern) = disabled {
         State::Disabled { pattern: pattern.to_string() }
+    } else if let Some(list) = left_out {
+        State::LeftOut { list }
     } else if skill.id.source == Source::Project && !options.trusted_project {
         State::Untrusted
     } else if skill.plugin.as_ref().is_some_and(|plugin| !options.trusted_plugins.contains(&plugin.root)) {

@@ -88,6 +88,7 @@ impl Entry {
             State::Untrusted
             | State::UntrustedPlugin
             | State::Disabled { .. }
+            | State::LeftOut { .. }
             | State::Unavailable { .. }
             | State::Broken => false,
         };
@@ -117,6 +118,11 @@ pub enum State {
         /// The pattern that does.
         pattern: String,
     },
+    /// The policy switches off all skills but others.
+    LeftOut {
+        /// Which of the lists of [`CatalogueOptions::only`](crate::CatalogueOptions::only) it is not in, from 0.
+        list: usize,
+    },
     /// It is the project's, and the project is not trusted.
     Untrusted,
     /// It is a plugin's, and the plugin's directory is not trusted.
@@ -140,7 +146,7 @@ impl State {
             State::Conditional => "conditional",
             State::Hidden => "hidden",
             State::Shadowed { .. } => "shadowed",
-            State::Disabled { .. } => "disabled",
+            State::Disabled { .. } | State::LeftOut { .. } => "disabled",
             State::Untrusted | State::UntrustedPlugin => "untrusted",
             State::Unavailable { .. } => "unavailable",
             State::Broken => "broken",
@@ -149,7 +155,10 @@ impl State {
 
     /// Whether the skill takes part when a name is given.
     pub(crate) fn competes(&self) -> bool {
-        !matches!(self, State::Disabled { .. } | State::Untrusted | State::UntrustedPlugin | State::Broken)
+        !matches!(
+            self,
+            State::Disabled { .. } | State::LeftOut { .. } | State::Untrusted | State::UntrustedPlugin | State::Broken
+        )
     }
 }
 
@@ -163,6 +172,7 @@ impl fmt::Display for State {
             State::Hidden => f.write_str(": its author keeps it out of the user's list"),
             State::Shadowed { by, reason } => write!(f, " by `{by}`: {reason}"),
             State::Disabled { pattern } => write!(f, " by the policy: `{pattern}`"),
+            State::LeftOut { .. } => f.write_str(" by the policy, which names the only skills that are not"),
             State::Untrusted => f.write_str(": the project is not trusted"),
             State::UntrustedPlugin => f.write_str(": the plugin is not trusted"),
             State::Unavailable { unmet } => write!(f, ": {unmet}"),

@@ -16,6 +16,8 @@ pub struct CatalogueOptions {
     pub reserved: BTreeSet<String>,
     /// Skills that the policy switches off.
     pub disabled: Vec<NamePattern>,
+    /// The only skills that the policy does not switch off: one has to be in each of these lists.
+    pub only: Vec<Vec<NamePattern>>,
     /// The version of Skillgate, which skills may require.
     pub version: Version,
     /// Programs that skills require and nothing provides.

@@ -127,6 +127,30 @@ fn what_is_untrusted_disabled_or_broken_hides_nothing_and_is_not_offered() {
 }
 
 #[test]
+fn where_lists_name_the_only_skills_one_has_to_be_in_each() {
+    let only = |lists: &[&[&str]]| CatalogueOptions {
+        only: lists.iter().map(|list| list.iter().map(|name| NamePattern::new(name)).collect()).collect(),
+        disabled: vec![NamePattern::new("off")],
+        ..trusted()
+    };
+    let lines = ["user /u/a", "user /u/b", "project /p/a", "user /u/off"];
+    let left_out = "disabled by the policy, which names the only skills that are not";
+    let off = "user:off disabled by the policy: `off`".to_owned();
+    for (lists, a, project, b) in [
+        (only(&[]), "shadowed by `project:a`: project goes before user", "active", "active"),
+        (only(&[&["user:*"]]), "active", left_out, "active"),
+        (only(&[&["a", "off"], &["user:*"]]), "active", left_out, left_out),
+        (only(&[&[]]), left_out, left_out, left_out),
+        (only(&[&["set:none"]]), left_out, left_out, left_out),
+    ] {
+        let catalogue = build(&lines, &lists);
+        let state = |name: &str| catalogue.qualified(name).map(|entry| entry.state().to_string()).expect("an entry");
+        assert_eq!([state("user:a"), state("project:a"), state("user:b")], [a, project, b], "{:?}", lists.only);
+        assert_eq!(format!("user:off {}", state("user:off")), off, "{:?}", lists.only);
+    }
+}
+
+#[test]
 fn authors_choices_decide_who_is_told() {
     check(
         &[
@@ -455,11 +479,13 @@ fn any_line() -> impl Strategy<Value = String> {
 fn any_options() -> impl Strategy<Value = CatalogueOptions> {
     let profile = prop::sample::select(vec![Profile::Safe, Profile::Claude, Profile::Strict]);
     let disabled = prop::sample::select(vec![vec![], vec!["b"], vec!["user:*"], vec!["*"]]);
-    (profile, any::<bool>(), disabled, Just(vec!["/r0", "/r1", "/r2"]).prop_shuffle(), 0..4_usize).prop_map(
-        |(profile, trusted_project, disabled, roots, known)| CatalogueOptions {
+    let only = prop::sample::select(vec![vec![], vec![vec!["a", "b"]], vec![vec!["user:*", "a"], vec!["*"]]]);
+    (profile, any::<bool>(), (disabled, only), Just(vec!["/r0", "/r1", "/r2"]).prop_shuffle(), 0..4_usize).prop_map(
+        |(profile, trusted_project, (disabled, only), roots, known)| CatalogueOptions {
             profile,
             trusted_project,
             disabled: disabled.into_iter().map(NamePattern::new).collect(),
+            only: only.into_iter().map(|only| only.into_iter().map(NamePattern::new).collect()).collect(),
             root_order: roots.into_iter().take(known).map(PathBuf::from).collect(),
             ..CatalogueOptions::default()
         },

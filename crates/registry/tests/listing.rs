@@ -85,6 +85,27 @@ fn descriptions_go_least_used_first_and_names_stay() {
 }
 
 #[test]
+fn complaint_80_a_deferred_skill_is_named_and_its_description_is_left_to_the_search() {
+    let skills = catalogue(&[
+        ("user /u/a", "Reads invoices."),
+        ("user /u/b deferred when=When_asked.", "Writes invoices."),
+        ("bundled /b/c deferred", "Counts invoices."),
+    ]);
+    for form in [ListingForm::Text, ListingForm::Xml] {
+        let listing = skills.listing(&ListingOptions { form, ..ListingOptions::default() });
+        assert_eq!(levels(&listing), ["a full", "b name", "c name"]);
+        assert!(listing.text.contains("Reads invoices.") && !listing.text.contains("Writes"), "{}", listing.text);
+        assert!(!listing.text.contains("Counts"), "it is the bundled skill's own wish: {}", listing.text);
+        assert!(listing.cut.is_nothing() && listing.cut.kept_back == 2, "nothing was cut: {:?}", listing.cut);
+    }
+    let pinned = ListingOptions { pinned: vec![NamePattern::new("b")], ..ListingOptions::default() };
+    assert_eq!(levels(&skills.listing(&pinned)), ["a full", "b full", "c name"], "the host decides");
+    let search = SkillSearch::of(&skills);
+    let found = search.search(&skills, &Query::new("write invoices"));
+    assert_eq!(found.first().map(|hit| hit.entry.called()), Some("b"));
+}
+
+#[test]
 fn pinned_ones_that_exceed_the_budget_are_cut_and_it_is_said() {
     let long = "x".repeat(500);
     let skills = catalogue(&[("bundled /b/a", &long), ("bundled /b/b", &long), ("user /u/c", &long)]);

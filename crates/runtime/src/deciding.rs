@@ -13,6 +13,8 @@ pub(crate) struct Deciding {
     pub(crate) profile: Profile,
     /// Skills that the policy switches off.
     pub(crate) disabled: Vec<NamePattern>,
+    /// The only ones that it does not.
+    pub(crate) only: Vec<Vec<NamePattern>>,
     pub(crate) trusted_project: bool,
     /// The names of the host's own commands.
     pub(crate) reserved: BTreeSet<String>,
@@ -39,6 +41,7 @@ impl Deciding {
             },
             profile: self.profile,
             disabled: self.disabled.clone(),
+            only: self.only.clone(),
             trusted_project: self.trusted_project,
             reserved: self.reserved.clone(),
             trusted_plugins: base.plugins.keys().cloned().collect(),

@@ -68,6 +68,14 @@ pub enum InvokeError {
         /// Where it stands.
         place: Place,
     },
+    /// The policy names the only skills that are not switched off, and this is none of them.
+    #[error("`{name}` is switched off by the policy: it is not among the only ones that are not ({place})")]
+    LeftOut {
+        /// The skill.
+        name: String,
+        /// Where the others are named.
+        place: Place,
+    },
     /// Something that the skill requires is not there.
     #[error("`{name}` cannot be invoked: {unmet}")]
     Unavailable {
@@ -210,6 +218,7 @@ impl InvokeError {
             InvokeError::Skill(refusal) => Some(refusal.number()),
             InvokeError::Refused(refusal) if refusal.reason.effect() == Effect::Ask => Some(3),
             InvokeError::Disabled { .. }
+            | InvokeError::LeftOut { .. }
             | InvokeError::Untrusted { .. }
             | InvokeError::UntrustedPlugin { .. }
             | InvokeError::RightMissing { .. }
@@ -229,7 +238,7 @@ impl InvokeError {
             InvokeError::Unreadable(_) => "unreadable",
             InvokeError::Untrusted { .. } | InvokeError::UntrustedPlugin { .. } => "untrusted",
             InvokeError::RightMissing { .. } => "right-missing",
-            InvokeError::Disabled { .. } => "disabled",
+            InvokeError::Disabled { .. } | InvokeError::LeftOut { .. } => "disabled",
             InvokeError::Unavailable { .. } => "unavailable",
             InvokeError::SkillsOff { .. } => "skills-off",
             InvokeError::Skill(_) | InvokeError::Refused(_) => "refused",

@@ -438,6 +438,11 @@ impl Session {
                 let place = setting.map_or(Place::Host, |setting| setting.place.clone());
                 Err(InvokeError::Disabled { name: name(), pattern: pattern.clone(), place })
             }
+            Some(State::LeftOut { list }) => {
+                let only = self.runtime.policy.only.get(*list);
+                let place = only.map_or(Place::Host, |only| only.place.clone());
+                Err(InvokeError::LeftOut { name: name(), place })
+            }
             Some(State::Broken) => Err(InvokeError::Broken {
                 name: name(),
                 findings: skill

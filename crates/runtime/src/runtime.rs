@@ -261,6 +261,12 @@ impl RuntimeBuilder {
         let deciding = Deciding {
             profile: self.profile,
             disabled: self.policy.disable.iter().map(|pattern| NamePattern::new(&pattern.value)).collect(),
+            only: self
+                .policy
+                .only
+                .iter()
+                .map(|only| only.value.iter().map(|name| NamePattern::new(name)).collect())
+                .collect(),
             trusted_project: self.trust.is_given(),
             reserved: self.host_commands.iter().flat_map(HostCommand::names).map(str::to_owned).collect(),
             executor: Arc::clone(&self.executor),

@@ -82,7 +82,8 @@ pub struct Index<K> {
     mentions: Mentions,
     /// The sum of the lengths of all documents.
     length: f64,
-    /// What depends on all documents together; made again by the first search after a change.
+    /// What depends on all documents together, for each slot: the length of its vector, or under BM25 what its length adds
+    /// below the line. Made again by the first search after a change.
     norms: OnceLock<Vec<f32>>,
 }
 
@@ -179,24 +180,33 @@ impl<K: Ord + Clone> Index<K> {
             let score = &mut scores[slot as usize];
             *score = score.max(MENTIONED);
         });
+        self.best(&scores, query)
+    }
+
+    /// The best of the documents with these scores. Most documents have some word of most queries, so only those that can still
+    /// be among the best are kept.
+    fn best(&self, scores: &[f32], query: &Query<'_>) -> Vec<Hit<'_, K>> {
+        let order = |a: &Hit<'_, K>, b: &Hit<'_, K>| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(b.key));
         let mut hits: Vec<Hit<'_, K>> = Vec::new();
-        for (entry, &score) in self.entries.iter().zip(&scores) {
-            if let Some(entry) = entry
-                && score > 0.0
-                && score >= query.threshold
+        if query.limit == 0 {
+            return hits;
+        }
+        let room = query.limit.saturating_mul(2).max(64);
+        let mut least = query.threshold.max(f32::MIN_POSITIVE);
+        for (slot, &score) in scores.iter().enumerate() {
+            if score >= least
+                && let Some(entry) = &self.entries[slot]
             {
                 hits.push(Hit { key: &entry.key, score });
+                if hits.len() == room {
+                    let (_, last, _) = hits.select_nth_unstable_by(query.limit - 1, order);
+                    least = last.score;
+                    hits.truncate(query.limit);
+                }
             }
         }
-        let order = |a: &Hit<'_, K>, b: &Hit<'_, K>| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(b.key));
-        if query.limit < hits.len() {
-            if query.limit == 0 {
-                return Vec::new();
-            }
-            hits.select_nth_unstable_by(query.limit - 1, order);
-            hits.truncate(query.limit);
-        }
-        hits.sort_by(order);
+        hits.sort_unstable_by(order);
+        hits.truncate(query.limit);
         hits
     }
 
@@ -212,12 +222,11 @@ impl<K: Ord + Clone> Index<K> {
         match self.ranking {
             Ranking::Bm25 => {
                 let best: f32 = query.iter().map(|&(term, _)| rarity(term)).sum();
-                #[expect(clippy::cast_possible_truncation, reason = "an average needs no more digits")]
-                let average = (self.length / f64::from(all).max(1.0)) as f32;
+                let norms = self.norms.get_or_init(|| self.length_norms());
                 for (term, rarity) in query.iter().filter_map(|&(term, _)| Some((term?, rarity(term) / best))) {
                     for posting in &self.postings[term as usize] {
-                        let length = self.entries[posting.slot as usize].as_ref().map_or(0.0, |entry| entry.length);
-                        scores[posting.slot as usize] += rarity * Ranking::saturated(posting.weight, length, average);
+                        let slot = posting.slot as usize;
+                        scores[slot] += rarity * Ranking::saturated(posting.weight, norms[slot]);
                     }
                 }
             }
@@ -225,7 +234,7 @@ impl<K: Ord + Clone> Index<K> {
                 let commonest = query.iter().map(|&(_, times)| times).fold(1.0, f32::max);
                 let weight = |term, times: f32| times / commonest * rarity(term);
                 let norm = query.iter().map(|&(term, times)| weight(term, times).powi(2)).sum::<f32>().sqrt();
-                let norms = self.norms.get_or_init(|| self.norms());
+                let norms = self.norms.get_or_init(|| self.vector_norms());
                 for (term, weight, rarity) in
                     query.iter().filter_map(|&(term, times)| Some((term?, weight(term, times), rarity(term))))
                 {
@@ -239,7 +248,15 @@ impl<K: Ord + Clone> Index<K> {
         scores
     }
 
-    fn norms(&self) -> Vec<f32> {
+    fn length_norms(&self) -> Vec<f32> {
+        #[expect(clippy::cast_possible_truncation, reason = "an average needs no more digits")]
+        let average = (self.length / (self.len() as f64).max(1.0)) as f32;
+        let norm =
+            |entry: &Option<Entry<K>>| entry.as_ref().map_or(1.0, |entry| Ranking::length_norm(entry.length, average));
+        self.entries.iter().map(norm).collect()
+    }
+
+    fn vector_norms(&self) -> Vec<f32> {
         let all = self.len() as f32;
         let square = |&(term, weight): &(u32, f32)| {
             let rarity = self.ranking.rarity(all, self.postings[term as usize].len() as f32);

@@ -43,8 +43,13 @@ impl Ranking {
         }
     }
 
+    /// What the length of a document adds below the line of [`saturated`](Self::saturated).
+    pub(crate) fn length_norm(length: f32, average: f32) -> f32 {
+        K1 * (1.0 - B + B * length / average)
+    }
+
     /// The share of its best possible score that a term gives under BM25.
-    pub(crate) fn saturated(weight: f32, length: f32, average: f32) -> f32 {
-        weight / (weight + K1 * (1.0 - B + B * length / average))
+    pub(crate) fn saturated(weight: f32, length_norm: f32) -> f32 {
+        weight / (weight + length_norm)
     }
 }

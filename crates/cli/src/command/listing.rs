@@ -53,16 +53,17 @@ pub(crate) fn output(listing: Listing, budget_chars: usize) -> ListingOutput {
 }
 
 fn cut(cut: Cut) -> CutOutput {
-    let Cut { whole, short, name_only, deferred, pinned, chars, .. } = cut;
-    CutOutput { whole, short, name_only, deferred, pinned, chars }
+    let Cut { whole, short, name_only, kept_back, deferred, pinned, chars, .. } = cut;
+    CutOutput { whole, short, name_only, kept_back, deferred, pinned, chars }
 }
 
 /// How many skills stand there, and how.
 fn words(cut: &Cut) -> String {
-    let total = cut.whole + cut.short + cut.name_only + cut.deferred;
+    let total = cut.whole + cut.short + cut.name_only + cut.kept_back + cut.deferred;
     let parts = [
         (cut.short, "with a short description"),
         (cut.name_only, "by name only"),
+        (cut.kept_back, "deferred by their authors"),
         (cut.deferred, "not named"),
         (cut.pinned, "of them pinned"),
     ];

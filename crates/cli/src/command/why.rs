@@ -121,6 +121,12 @@ fn way_out(session: &Session, entry: &Entry) -> Option<String> {
             let setting = settings.find(|setting| setting.value.trim_start_matches('/') == pattern)?;
             Some(format!("`skills.disable` says so: {}", setting.place))
         }
+        State::LeftOut { list } => {
+            let only = session.policy().only.get(*list)?;
+            let names: Vec<String> = only.value.iter().map(|name| format!("`{name}`")).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Some(format!("{}: only {names}", only.place))
+        }
         State::Untrusted => {
             let project = session.project()?;
             Some(format!("look at it first; then: {}", trust::add_command(&project.root)))

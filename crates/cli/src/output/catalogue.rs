@@ -109,8 +109,10 @@ pub(crate) struct CutOutput {
     pub(crate) whole: usize,
     /// Skills whose description is cut.
     pub(crate) short: usize,
-    /// Skills of which only the name stands there.
+    /// Skills of which only the name stands there for want of room.
     pub(crate) name_only: usize,
+    /// Skills of which only the name stands there because their authors say `deferred: true`; a search finds them.
+    pub(crate) kept_back: usize,
     /// Skills that are not named; a search finds them.
     pub(crate) deferred: usize,
     /// Pinned and bundled skills that are not whole, because they alone exceed the budget.

@@ -42,6 +42,8 @@ pub(crate) struct FrontmatterInput {
     agent: Option<String>,
     /// Whether a fork runs in the background.
     background: Option<Flag>,
+    /// Whether a listing has only the name; `DiscoverSkills` finds the skill by its description.
+    deferred: Option<Flag>,
     /// How much thinking the skill asks for.
     effort: Option<EffortInput>,
     /// The shell the author expects.

@@ -117,6 +117,39 @@ fn a_project_takes_away_and_grants_nothing() {
 }
 
 #[test]
+fn complaint_82_a_set_is_the_only_one_for_a_project_or_for_a_run() {
+    let world = World::new(SKILLS);
+    world.write(USER, "[skills]\nsets = { counting = [\"count\", \"little\"], none = [] }");
+    let active = |arguments: &[&str]| {
+        let (status, value) = world.json("list", &[arguments, &["--trust", "list"]].concat());
+        assert_eq!(status, 0, "{value}");
+        let skills = value["skills"].as_array().cloned().unwrap_or_default();
+        let active = skills.iter().filter(|skill| skill["state"] == "active" && skill["source"] != "bundled");
+        active.filter_map(|skill| skill["name"].as_str().map(str::to_owned)).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(active(&[]), "around count fails little official secret", "the control");
+    assert_eq!(active(&["--only", "set:counting"]), "count little");
+    assert_eq!(active(&["--only", "set:counting", "--only", "managed:off*"]), "count little official");
+    assert_eq!(active(&["--only", "set:none"]), "");
+    let unknown = world.run(&["--only", "set:conting", "list"]);
+    assert!(unknown.status == 3 && unknown.stderr.contains("it has counting, none"), "{}", unknown.stderr);
+
+    world.write("project/.skillgate/policy.toml", "[skills]\nonly = [\"set:counting\", \"fails\"]");
+    assert_eq!(active(&[]), "count fails little");
+    assert_eq!(active(&["--only", "fails", "--only", "secret"]), "fails", "a run gives nothing back");
+    let ran = world.run(&["--trust", "run", "secret"]);
+    assert!(ran.status == 4 && ran.stderr.contains("policy.toml:2"), "{}", ran.stderr);
+    let why = world.run(&["--trust", "why", "secret"]);
+    let names = "only `count`, `little`, `fails`";
+    assert!(why.stdout.contains(names) && why.stdout.contains("policy.toml:2"), "{}", why.stdout);
+    let shown = world.run(&["--trust", "policy", "show"]).stdout;
+    assert!(shown.contains("only = [\"count\", \"little\", \"fails\"]"), "{shown}");
+
+    world.write("project/.skillgate/policy.toml", "[skills]\nonly = []");
+    assert_eq!(active(&[]), "", "an empty list is none, not all");
+}
+
+#[test]
 fn a_policy_that_cannot_be_read_stops_everything_and_says_why() {
     for place in ["managed/policy.toml", USER, "project/.skillgate/policy.toml"] {
         let world = World::new(SKILLS);

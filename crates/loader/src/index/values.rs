@@ -101,6 +101,7 @@ mostly_absent!(Frontmatter {
     context,
     agent,
     background,
+    deferred,
     effort,
     shell,
     paths,

@@ -70,6 +70,7 @@ impl Refused {
                 refused.help = vec![format!("the user can trust the plugin: skillgate trust add '{}'", root.display())];
             }
             InvokeError::Disabled { pattern, .. } => refused.rule = Some(format!("skills.disable `{pattern}`")),
+            InvokeError::LeftOut { .. } => refused.rule = Some("skills.only".to_owned()),
             InvokeError::CallBody { error, .. } => refused.help.extend(error.form().map(str::to_owned)),
             InvokeError::Broken { findings, .. } => refused.help.clone_from(findings),
             InvokeError::Failed(failed) if !failed.output.is_empty() => {

@@ -20,6 +20,8 @@ pub struct Options {
     pub rules: Vec<Rule>,
     /// The profile.
     pub profile: Option<Setting<Profile>>,
+    /// The only names of skills that are not switched off.
+    pub only: Option<Setting<Vec<String>>>,
     /// Where Skillgate keeps its own files.
     pub store: Option<Setting<String>>,
     /// The file that gets the record.
@@ -52,6 +54,9 @@ pub struct Policy {
     pub skills_enabled: Setting<bool>,
     /// Names of skills that are switched off.
     pub disable: Vec<Setting<String>>,
+    /// The only names of skills that are not switched off; a skill has to be in each of these lists. A `set:NAME` stands there only
+    /// when there is no such set, and then it is no skill's name.
+    pub only: Vec<Setting<Vec<String>>>,
     /// Names that a listing never cuts.
     pub pin: Vec<Setting<String>>,
     /// Several names under one.
@@ -91,6 +96,12 @@ pub struct Policy {
     /// Whether a run whose record cannot be written is refused.
     pub audit_required: Setting<bool>,
     rules: Rules,
+}
+
+/// The names, with those of a set in place of `set:NAME`.
+fn with_sets(names: &[String], sets: &BTreeMap<String, Setting<Vec<String>>>) -> Vec<String> {
+    let known = |name: &str| sets.get(name.strip_prefix("set:")?).map(|set| set.value.clone());
+    names.iter().flat_map(|name| known(name).unwrap_or_else(|| vec![name.clone()])).collect()
 }
 
 /// Whose a rule is.
@@ -138,13 +149,17 @@ impl Policy {
         let choice = Choice { managed: managed.as_ref(), host: &host };
         let profile = choice.of(|file| file.profile.name.as_ref(), options.profile.as_ref());
         let off = |setting: Option<&Setting<bool>>| setting.is_some_and(|setting| !setting.value);
+        let sets = choice.named(|file| file.skills.sets.clone().into_iter());
+        let only = all.iter().filter_map(|file| file.skills.only.as_ref()).chain(&options.only);
+        let only = only.map(|list| Setting::new(with_sets(&list.value, &sets), list.place.clone())).collect();
         let managed_shell = managed.as_ref().and_then(|file| file.profile.shell.clone()).filter(|on| off(Some(on)));
 
         Self {
             skills_enabled: choice.restricted(|file| file.skills.enabled.as_ref(), &false, true),
             disable: all.iter().flat_map(|file| file.skills.disable.iter().cloned()).collect(),
             pin: choice.files().flat_map(|file| file.skills.pin.iter().cloned()).collect(),
-            sets: choice.named(|file| file.skills.sets.clone().into_iter()),
+            only,
+            sets,
             policy_skills: choice.of(|file| file.skills.policy_skills.as_ref(), None).unwrap_or_else(builtin),
             skill_depth: choice.of(|file| file.skills.depth.as_ref(), None).unwrap_or(Setting::new(1, Place::BuiltIn)),
             store: choice.of(|file| file.skills.store.as_ref(), options.store.as_ref()),

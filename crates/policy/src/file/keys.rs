@@ -168,8 +168,21 @@ pub const SECTIONS: &[Section] = &[
                 Everybody,
                 "Skills that are switched off, by name or as `source:name`; `*` stands for any characters.",
             ),
+            key(
+                "only",
+                SkillNames,
+                "[\"*\"]",
+                Everybody,
+                "The only skills that are not switched off, written as in `disable`; `set:NAME` stands for those of a set. Where several files say so, a skill has to be among those of each.",
+            ),
             key("pin", SkillNames, "[]", Host, "Skills that a listing never cuts."),
-            key("sets", SkillSets, "{}", Host, "Names for several skills, for a listing that is asked for one set."),
+            key(
+                "sets",
+                SkillSets,
+                "{}",
+                Host,
+                "Names for several skills: a listing can be asked for one set, and `only` and `--only` make one the only one.",
+            ),
             key(
                 "policy_skills",
                 Word(&POLICY_SKILLS),

@@ -253,7 +253,7 @@ fn wrong_level(level: Level, table: &str, key: &Key) -> (String, String) {
     };
     let only = match (level, key.setter) {
         (Level::Project, Setter::Host | Setter::Managed) => {
-            "; a project's holds `permissions.deny`, `permissions.ask`, `skills.disable`, `[limits]` and the times of `[mcp]`"
+            "; a project's holds `permissions.deny`, `permissions.ask`, `skills.disable`, `skills.only`, `[limits]` and the times of `[mcp]`"
         }
         _ => "",
     };

@@ -157,12 +157,20 @@ impl<'t> Reader<'t> {
         SkillSettings {
             enabled: self.switch(fields, "enabled"),
             disable: self.skill_names(fields, "disable"),
+            only: self.only(fields),
             pin: self.skill_names(fields, "pin"),
             sets: self.sets(fields),
             policy_skills,
             depth,
             store: self.path(fields, "store"),
         }
+    }
+
+    /// A list that is given and empty leaves no skill, so it is kept apart from one that is not given.
+    fn only(&mut self, fields: &Fields<'_, 't>) -> Option<Setting<Vec<String>>> {
+        let place = self.place(fields.get("only")?.key);
+        let names = self.skill_names(fields, "only").into_iter().map(|name| name.value).collect();
+        Some(Setting::new(names, place))
     }
 
     fn sets(&mut self, fields: &Fields<'_, 't>) -> BTreeMap<String, Setting<Vec<String>>> {

@@ -30,6 +30,8 @@ pub struct SkillSettings {
     pub enabled: Option<Setting<bool>>,
     /// Names that are switched off; `*` stands for any characters.
     pub disable: Vec<Setting<String>>,
+    /// The only names that are not switched off.
+    pub only: Option<Setting<Vec<String>>>,
     /// Names that a listing never cuts.
     pub pin: Vec<Setting<String>>,
     /// Several names under one.

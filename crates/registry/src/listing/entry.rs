@@ -24,6 +24,8 @@ pub(super) struct Item<'e> {
 #[derive(Clone, Copy, Debug)]
 enum Texts<'e> {
     Of(&'e Skill),
+    /// None are told.
+    KeptBack,
     #[cfg(test)]
     These([Option<&'e str>; 2]),
 }
@@ -32,6 +34,7 @@ impl<'e> Texts<'e> {
     fn get(self) -> [Option<&'e str>; 2] {
         match self {
             Texts::Of(skill) => texts(skill),
+            Texts::KeptBack => [None; 2],
             #[cfg(test)]
             Texts::These(texts) => texts,
         }
@@ -97,6 +100,15 @@ impl<'e> Item<'e> {
     fn of(name: &'e str, texts: Texts<'e>, length: LineLength) -> Self {
         let line = OnceCell::new();
         Self { name, texts, line, name_chars: length.name, chars: length.description, pinned: false, used: 0 }
+    }
+
+    /// Leaves the name alone, as the skill's author wants it.
+    pub(super) fn keep_back(&mut self) {
+        (self.texts, self.chars) = (Texts::KeptBack, 0);
+    }
+
+    pub(super) fn is_kept_back(&self) -> bool {
+        matches!(self.texts, Texts::KeptBack)
     }
 
     /// Characters of the description.

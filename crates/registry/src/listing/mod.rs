@@ -114,8 +114,10 @@ pub struct Cut {
     pub whole: usize,
     /// Skills whose description is cut.
     pub short: usize,
-    /// Skills of which only the name stands there.
+    /// Skills of which only the name stands there for want of room.
     pub name_only: usize,
+    /// Skills of which only the name stands there because their authors say `deferred: true`.
+    pub kept_back: usize,
     /// Skills that are not named.
     pub deferred: usize,
     /// Of all these the pinned and bundled ones that are not whole, because they alone exceed the budget.
@@ -125,7 +127,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Whether the text holds all there is.
+    /// Whether the text holds all that is to stand there.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.short + self.name_only + self.deferred == 0
@@ -150,6 +152,8 @@ impl Catalogue {
     /// whole and the others share what is left, the short ones first, down to [`MIN_DESCRIPTION_CHARS`]. Else descriptions go,
     /// those of the least used skills first. Names always stay; when even they do not fit, the most used are named and the rest is
     /// counted. When the pinned and bundled skills alone exceed the budget they are cut like the others.
+    ///
+    /// Of a skill that is `deferred` the name stands there, whatever the budget, unless the host pins it.
     #[must_use]
     pub fn listing(&self, options: &ListingOptions) -> Listing {
         let wanted = |entry: &&Arc<Entry>| match &options.only {
@@ -170,8 +174,11 @@ fn matches(pattern: &NamePattern, entry: &Entry) -> bool {
 
 fn item<'e>(entry: &'e Entry, options: &ListingOptions) -> Item<'e> {
     let mut item = Item::new(entry);
-    let bundled = entry.skill().id.source == Source::Bundled;
-    item.pinned = bundled || options.pinned.iter().any(|pattern| matches(pattern, entry));
+    let pinned = options.pinned.iter().any(|pattern| matches(pattern, entry));
+    item.pinned = pinned || entry.skill().id.source == Source::Bundled;
+    if !pinned && entry.skill().frontmatter.deferred().as_ref().is_some_and(|deferred| deferred.value) {
+        item.keep_back();
+    }
     if !options.used.is_empty() {
         item.used = options.used.get(entry.qualified_name()).copied().unwrap_or_default();
     }
@@ -186,6 +193,7 @@ fn write(skills: &[&Arc<Entry>], items: &[Item<'_>], fit: &Fit, form: ListingFor
         let shown = room.map(|room| item.shown(room));
         let level = match (room, &shown) {
             (None, _) | (_, None) => Level::Deferred,
+            (Some(_), Some(_)) if item.is_kept_back() => Level::Name,
             (Some(_), Some(shown)) if shown.is_whole(item) => {
                 if item.pinned && fit.is_cut {
                     Level::Pinned
@@ -199,12 +207,13 @@ fn write(skills: &[&Arc<Entry>], items: &[Item<'_>], fit: &Fit, form: ListingFor
         match level {
             Level::Pinned | Level::Full => cut.whole += 1,
             Level::Short => cut.short += 1,
+            Level::Name if item.is_kept_back() => cut.kept_back += 1,
             Level::Name => cut.name_only += 1,
             Level::Deferred => cut.deferred += 1,
         }
         let left = item.chars() - shown.as_ref().map_or(0, |shown| shown.kept);
         cut.chars += left;
-        cut.pinned += usize::from(item.pinned && level > Level::Full);
+        cut.pinned += usize::from(item.pinned && level > Level::Full && !item.is_kept_back());
         let listed = Listed { entry: Arc::clone(skill), level };
         match shown {
             Some(shown) => {

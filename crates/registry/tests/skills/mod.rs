@@ -9,7 +9,7 @@ use skillgate_registry::CatalogueOptions;
 
 /// `SOURCE PATH [FLAG…]`; the name is the last directory, or the stem of a `.md` file. Flags: `command`, `lost`, `hidden`,
 /// `user-only`, `paths=P`, `when=W` (with `_` for a blank), `of=PLUGIN`,
-/// `needs=SKILL`, `program=P`, `version=V`, `bare` (no description of its own), `broken` (cannot be read at all).
+/// `deferred`, `needs=SKILL`, `program=P`, `version=V`, `bare` (no description of its own), `broken` (cannot be read at all).
 pub(crate) fn parse(line: &str) -> Result<Skill, Box<LoadFailure>> {
     let mut words = line.split_whitespace();
     let source = words.next().expect("a source");
@@ -47,6 +47,7 @@ pub(crate) fn parse(line: &str) -> Result<Skill, Box<LoadFailure>> {
             .map(|text| field(&text.replace('_', " "))),
         user_invocable: flag(has("hidden"), false),
         disable_model_invocation: flag(has("user-only"), true),
+        deferred: has("deferred").then(|| Field::new(true, Span::default())),
         paths: if paths.is_empty() { Guarded::Absent } else { Guarded::Present(Field::new(paths, Span::default())) },
         ..Frontmatter::default()
     });

@@ -97,6 +97,7 @@ fn settings(policy: &Policy) -> Vec<Line> {
     for (key, names) in [("disable", &policy.disable), ("pin", &policy.pin)] {
         lines.extend(names.iter().map(|name| Line::new("skills", key, name, list([&name.value]))));
     }
+    lines.extend(policy.only.iter().map(|only| Line::new("skills", "only", only, list(&only.value))));
     lines.extend(
         policy.sets.iter().map(|(name, set)| {
             Line::new("skills", "sets", set, format!("{{ {} = {} }}", quoted(name), list(&set.value)))
