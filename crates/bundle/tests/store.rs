@@ -118,7 +118,7 @@ fn a_signature_that_does_not_hold_is_refused_whoever_else_signed() {
 }
 
 #[test]
-fn one_byte_changed_in_the_store_is_seen_with_the_files_name() {
+fn complaint_88_one_byte_changed_in_the_store_is_seen_with_the_files_name() {
     let world = World::new();
     let pack = pack("1.0.0", SKILL);
     let store = world.store();
@@ -297,7 +297,7 @@ fn what_an_installation_left_that_was_killed_is_not_used_and_goes() {
 }
 
 #[test]
-fn a_lock_file_of_an_older_version_is_kept_and_of_a_newer_one_left_alone() {
+fn complaint_90_a_lock_file_of_an_older_version_is_kept_and_of_a_newer_one_left_alone() {
     let world = World::new();
     let store = world.store();
     let pack = pack("1.0.0", SKILL);

@@ -145,7 +145,7 @@ pub(crate) struct Global {
     /// Use this skill and no other that is not named so: `NAME`, `source:name`, a pattern such as 'review-*', or `set:NAME` for a set of
     /// the policy; may be repeated
     #[arg(long, global = true, value_name = "SKILL")]
-    pub(crate) only: Vec<String>,
+    pub(crate) only_skill: Vec<String>,
     /// Also use the skills of the servers in this file, which has an object `mcpServers`; may be repeated. They are started or
     /// reached for it, and what they give is text only
     #[arg(long, global = true, value_name = "FILE")]
@@ -382,7 +382,7 @@ pub(crate) struct WhichVerb {
 pub(crate) struct WhyVerb {
     /// The skill: `name`, `/name` or `source:name`
     pub(crate) name: String,
-    /// Files of the project that are or would be touched; they need not exist
+    /// Files that are or would be touched, relative ones from the project's directory; they need not exist
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// A conversation that was saved: what it activated is active, and the files that it touched last are tried too
@@ -763,4 +763,28 @@ pub(crate) struct TrustReviewVerb {
     /// Accept what is shown: the rights hold for the new content
     #[arg(long)]
     pub(crate) accept: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{Command, CommandFactory as _};
+
+    fn check(verb: &Command, global: &[&str]) {
+        for own in verb.get_subcommands() {
+            for option in own.get_arguments() {
+                let name = option.get_id().as_str();
+                assert!(!global.contains(&name), "`{}` has an option `{name}`, which every verb has", own.get_name());
+            }
+            check(own, global);
+        }
+    }
+
+    #[test]
+    fn no_verb_has_an_option_of_the_name_of_a_global_one() {
+        let command = Cli::command();
+        let global: Vec<&str> = command.get_arguments().map(|option| option.get_id().as_str()).collect();
+        assert!(global.contains(&"only_skill"));
+        check(&command, &global);
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::exit::Failure;
+use crate::mcp::Signals;
 use crate::progress::Compiling;
 use crate::text;
 use crate::trust;
@@ -79,6 +80,11 @@ pub(crate) fn session(global: &Global) -> Result<Arc<Session>, Failure> {
     Ok(runtime(global)?.open()?.session(options(global)))
 }
 
+/// The same for a verb that ends by itself when a signal asks it to, because it has something to put back.
+pub(crate) fn session_ended_by_verb(global: &Global) -> Result<Arc<Session>, Failure> {
+    Ok(runtime_with(global, Signals::Verb)?.open()?.session(options(global)))
+}
+
 /// What a conversation has of its own: who answers at this terminal, when somebody does.
 pub(crate) fn options(global: &Global) -> SessionOptions {
     let options = SessionOptions::default();
@@ -90,8 +96,12 @@ pub(crate) fn options(global: &Global) -> SessionOptions {
 
 /// What the global options describe, before the skills are found; those of servers are fetched.
 pub(crate) fn runtime(global: &Global) -> Result<RuntimeBuilder, Failure> {
+    runtime_with(global, Signals::End)
+}
+
+fn runtime_with(global: &Global, signals: Signals) -> Result<RuntimeBuilder, Failure> {
     let builder = local_runtime(global)?;
-    Ok(match mcp::of_command_line(global)? {
+    Ok(match mcp::of_command_line(global, signals)? {
         Some(servers) => builder.source(servers.into_skills()),
         None => builder,
     })
@@ -128,6 +138,9 @@ pub(crate) fn local_runtime(global: &Global) -> Result<RuntimeBuilder, Failure> 
     }
     if let Some(home) = global.home() {
         builder = builder.home(home);
+    }
+    if let Some(config) = crate::policy::user_config(global) {
+        builder = builder.user_config(config);
     }
     if let Some(config) = config_dir() {
         builder = builder.config_dir(config);

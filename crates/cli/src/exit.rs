@@ -158,6 +158,7 @@ impl Failure {
             | Failure::McpToken { .. }
             | Failure::McpServe(skillgate_mcp::ServeError::NotLoopback(_))
             | Failure::NoTerminal => Status::Usage,
+            Failure::McpServe(skillgate_mcp::ServeError::TooLarge { .. }) => Status::Limit,
             Failure::Folder(_)
             | Failure::Open(_)
             | Failure::NoSuchPath(_)
@@ -330,6 +331,9 @@ impl Failure {
             ],
             Failure::McpServe(skillgate_mcp::ServeError::NotLoopback(_)) => {
                 vec!["name an address of this machine, such as 127.0.0.1:8931".to_owned()]
+            }
+            Failure::McpServe(skillgate_mcp::ServeError::TooLarge { .. }) => {
+                vec!["the client has to start the server again, and to say less at once".to_owned()]
             }
             Failure::NoHome => vec!["name one with --home".to_owned()],
             Failure::Save(error) => error.help().into_iter().collect(),

@@ -33,12 +33,16 @@ pub(crate) struct InForce {
     pub(crate) places: Vec<PolicyPlace>,
 }
 
-/// Where the user's policy is, whether there is one or not; `None` without a home.
-pub(crate) fn user_path(global: &Global) -> Option<PathBuf> {
+/// Where programs keep the user's configuration; `None` without a home.
+pub(crate) fn user_config(global: &Global) -> Option<PathBuf> {
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     // A home that is named stands for the user's whole, whatever the environment says.
-    let config = config.filter(|_| global.home.is_none()).or_else(|| global.home().map(|home| home.join(".config")));
-    config.map(|config| config.join("skillgate").join(FILE))
+    config.filter(|_| global.home.is_none()).or_else(|| global.home().map(|home| home.join(".config")))
+}
+
+/// Where the user's policy is, whether there is one or not; `None` without a home.
+pub(crate) fn user_path(global: &Global) -> Option<PathBuf> {
+    user_config(global).map(|config| config.join("skillgate").join(FILE))
 }
 
 /// Reads every policy file and puts them together with the options.
@@ -67,7 +71,7 @@ pub(crate) fn in_force(global: &Global) -> Result<InForce, Failure> {
     places.push(PolicyPlace { level: Level::Project, path: path.clone(), found: text.is_some() });
     let project = text.map(|text| parse(&text, Level::Project, &path)).transpose()?;
     let policy = Policy::of(Layers { managed, user, run, options: options(global)?, project });
-    let mut sets = global.only.iter().filter_map(|name| name.strip_prefix("set:"));
+    let mut sets = global.only_skill.iter().filter_map(|name| name.strip_prefix("set:"));
     if let Some(unknown) = sets.find(|name| !policy.sets.contains_key(*name)) {
         return Err(no_such_set(&policy, unknown));
     }
@@ -93,7 +97,8 @@ fn options(global: &Global) -> Result<Options, Failure> {
     Ok(Options {
         rules: allow.chain(deny).collect::<Result<_, _>>()?,
         profile: global.profile.map(|profile| Setting::new(Profile::from(profile), Place::flag("--profile"))),
-        only: (!global.only.is_empty()).then(|| Setting::new(global.only.clone(), Place::flag("--only"))),
+        only: (!global.only_skill.is_empty())
+            .then(|| Setting::new(global.only_skill.clone(), Place::flag("--only-skill"))),
         store,
         audit_log: global
             .audit_log

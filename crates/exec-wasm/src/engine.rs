@@ -58,6 +58,8 @@ pub(crate) fn engine(memory_bytes: u64) -> Result<(Engine, bool), BackendError> 
     pool.total_core_instances(GUESTS * 8);
     pool.total_memories(GUESTS);
     pool.total_tables(GUESTS * 8);
+    // Guests run on their threads' own stacks; a pool of others costs a system call for each at every start.
+    pool.total_stacks(0);
     pool.max_core_instances_per_component(16);
     pool.max_memories_per_component(4);
     pool.max_tables_per_component(16);

@@ -14,6 +14,8 @@ pub enum AuditEvent {
     SkillTyped(SkillCall),
     /// It was decided whether a skill that a model called may be invoked.
     SkillCalled(SkillCall),
+    /// It was decided whether a model may be given a skill's text as it stands, without an invocation.
+    SkillRead(SkillCall),
     /// Somebody was asked.
     Answer {
         /// What was asked about.

@@ -131,6 +131,24 @@ impl Document {
         &self.frontmatter
     }
 
+    /// Takes away what the header asks for beside being read: tools, hooks, a model, an agent of its own. For what may be text and
+    /// nothing else; the text itself stays as it is. Gives the keys that it takes away.
+    pub fn without_effects(&mut self) -> Vec<&'static str> {
+        let header = &mut *self.frontmatter;
+        let mut keys = Vec::new();
+        let mut take = |key, is_there: bool| keys.extend(is_there.then_some(key));
+        take("allowed-tools", !std::mem::take(&mut header.allowed_tools).is_absent());
+        take("disallowed-tools", !std::mem::take(&mut header.disallowed_tools).is_absent());
+        take("hooks", !std::mem::take(&mut header.hooks).is_absent());
+        take("model", header.model.take().is_some());
+        take("context", header.context.take().is_some());
+        take("agent", header.agent.take().is_some());
+        take("background", header.background.take().is_some());
+        take("effort", header.effort.take().is_some());
+        take("shell", !std::mem::take(&mut header.shell).is_absent());
+        keys
+    }
+
     /// The typed header, taken out of the document.
     #[must_use]
     pub fn into_frontmatter(self) -> Box<Frontmatter> {

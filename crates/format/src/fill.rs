@@ -118,7 +118,16 @@ impl Template {
                                 .at(site.span),
                             );
                         }
-                        InjectionMode::Literal => pieces.push(Piece::Written(site.span)),
+                        InjectionMode::Literal => {
+                            pieces.push(Piece::Written(site.span));
+                            diagnostics.push(
+                                Diagnostic::new(
+                                    Code::ShellDisabled,
+                                    format!("`{}` was not run: a skill of this source is text only", site.source),
+                                )
+                                .at(site.span),
+                            );
+                        }
                     }
                 }
             }

@@ -481,6 +481,7 @@ fn injections_can_be_switched_off_and_are_text_from_a_server() {
     assert_eq!(off.diagnostics().iter().filter(|found| found.code == Code::ShellDisabled).count(), 2);
     let server = template.fill(&Values { injections: InjectionMode::Literal, ..Values::default() });
     assert_eq!(server.assemble::<&str>(&[]), "a !`id $1` b\n```!\nx\n```\n");
+    assert_eq!(server.diagnostics().iter().filter(|found| found.code == Code::ShellDisabled).count(), 2);
     assert_eq!((off.injections(), server.injections()), (&[][..], &[][..]));
 }
 

@@ -66,7 +66,7 @@ impl SkillRoots {
     /// As [`SkillRoots::read`].
     pub fn document(&self, skill: &Skill, options: &LoadOptions) -> Result<Document, BodyError> {
         let bytes = self.read(skill, options)?;
-        Ok(Document::read_owned(bytes, &self.read_options(skill, options)))
+        Ok(texts::for_source(skill.id.source, Document::read_owned(bytes, &self.read_options(skill, options))))
     }
 
     /// [`SkillRoots::document`] with the digest of the whole file, for whoever decides on it.
@@ -92,6 +92,7 @@ impl SkillRoots {
         let (bytes, stamp) = self.read_stamped(skill, options)?;
         let digest = Digest::of(&bytes);
         let document = Document::read_owned(bytes, &self.read_options(skill, options));
+        let document = texts::for_source(skill.id.source, document);
         let stamp = stamp.filter(|stamp| cfg!(unix) && !stamp.may_be_followed(begun)).map(TextStamp);
         Ok((DecidedText { document, digest }, stamp))
     }

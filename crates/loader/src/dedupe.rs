@@ -98,3 +98,23 @@ fn rank(source: Source) -> u8 {
         Source::Mcp => 7,
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::{Found, Stamp, same_files};
+
+    fn found(device: u64, inode: u64) -> Found {
+        let stamp = Stamp { device, inode, size: 1, modified: 0, changed: 0, hard_linked: false };
+        Found { stamp, root: 0, linked: false }
+    }
+
+    #[test]
+    fn complaint_34_files_are_told_apart_by_all_bits_of_their_numbers() {
+        // A 64-bit float has one number for both.
+        const LARGE: u64 = 1 << 53;
+        let files = [found(1, LARGE), found(1, LARGE + 1), found(2, LARGE), found(1, u64::MAX), found(1, u64::MAX - 1)];
+        assert_eq!(same_files(&files), Vec::<Vec<usize>>::new());
+        let twice = [found(1, LARGE), found(1, LARGE + 1), found(1, LARGE)];
+        assert_eq!(same_files(&twice), [[0, 2]]);
+    }
+}

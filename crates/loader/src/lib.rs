@@ -38,8 +38,10 @@ mod document;
 mod entry;
 mod file;
 mod find;
+mod git;
 mod grouped;
 mod index;
+mod inside;
 mod links;
 mod listing;
 mod load;
@@ -65,6 +67,7 @@ pub use discover::{
 };
 pub use file::{ReadFault, read_file_ambient, read_file_below_ambient};
 pub use find::{SkillFile, find_skill_files_ambient, find_skill_files_watched_ambient};
+pub use git::GitUser;
 pub use index::HeaderIndex;
 pub use load::{Duplicate, LoadOptions, Loaded, PathDiagnostic, load_root_ambient};
 pub use nested::{NestedDiscovery, Touched};

@@ -1,19 +1,17 @@
 use crate::discover::Project;
-use crate::file::read_file_ambient;
 use crate::find::is_left_out;
+use crate::git::{self, GitUser};
 use crate::load::PathDiagnostic;
-use crate::root::{RootKind, SkillRoot, canonicalize_ambient};
+use crate::root::{RootKind, SkillRoot, canonicalize_ambient, is_link};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use skillgate_core::{Code, Diagnostic, Severity, Source};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
-
-/// A larger file of ignore rules is not read.
-const MAX_IGNORE_BYTES: u64 = 1 << 20;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Directories from the project's root down to a touched file; what is deeper is not looked at.
 const MAX_DEPTH: usize = 128;
@@ -34,22 +32,22 @@ pub struct NestedDiscovery {
 pub struct Touched {
     /// Directories of skills that were not known, the deepest first.
     pub roots: Vec<SkillRoot>,
-    /// The touched files as paths from the project's root, with `/` between the parts; those outside it are left out.
+    /// The touched files as paths from the project's root, with `/` between the parts, each behind as well by the place that its
+    /// links lead to; those outside it are left out.
     pub files: Vec<String>,
-    /// Findings about files of ignore rules.
+    /// Findings about directories, and about files of ignore rules.
     pub diagnostics: Vec<PathDiagnostic>,
 }
 
 impl NestedDiscovery {
     /// Begins for a project whose own directories, from [`Project::path`] up to its root, are known already.
-    /// `global_excludes` is the user's own file of ignore rules, `core.excludesFile` of git.
+    /// The ignore rules of `user` hold as well.
     #[must_use]
-    pub fn new(project: Project, global_excludes: Option<PathBuf>) -> Self {
+    pub fn new(project: Project, user: GitUser) -> Self {
         let looked_at =
             project.path.ancestors().take_while(|level| level.starts_with(&project.root)).map(Path::to_path_buf);
         let looked_at = looked_at.collect();
-        let ignores =
-            Ignores { root: project.root.clone(), global_excludes, by_directory: HashMap::new(), general: None };
+        let ignores = Ignores { root: project.root.clone(), user, by_directory: HashMap::new(), general: None };
         Self { project, looked_at, ignores }
     }
 
@@ -58,7 +56,8 @@ impl NestedDiscovery {
     pub fn touch_ambient<P: AsRef<Path>>(&mut self, files: impl IntoIterator<Item = P>) -> Touched {
         let mut touched = Touched::default();
         for file in files {
-            let Some(file) = self.below_root(file.as_ref()) else { continue };
+            let names = self.project.paths_inside_ambient(file.as_ref());
+            let Some(file) = names.first() else { continue };
             let parts: Vec<&str> = file.split('/').collect();
             let mut directory = self.project.root.clone();
             for part in parts.iter().take(parts.len() - 1).take(MAX_DEPTH) {
@@ -70,10 +69,11 @@ impl NestedDiscovery {
                 if !is_itself(&directory) || self.ignores.ignores(&parent, &directory, &mut touched.diagnostics) {
                     break;
                 }
-                touched.roots.extend(self.root_in(&directory));
+                let root = self.root_in(&directory, &mut touched.diagnostics);
+                touched.roots.extend(root);
                 self.looked_at.insert(directory.clone());
             }
-            touched.files.push(file);
+            touched.files.extend(names);
         }
         touched.deepest_first()
     }
@@ -85,13 +85,10 @@ impl NestedDiscovery {
         let mut waiting = VecDeque::from([self.project.root.clone()]);
         let mut left = max;
         while let Some(parent) = waiting.pop_front() {
-            let Ok(dir) = Dir::open_ambient_dir(&parent, ambient_authority()) else { continue };
-            let is_place = |name: &OsStr| !is_left_out(name) && name != ".claude" && name != ".agents";
-            let entries = dir.entries().into_iter().flatten().flatten();
-            let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            let mut names: Vec<OsString> = directories.map(|entry| entry.file_name()).collect();
-            names.retain(|name| is_place(name));
-            names.sort_unstable();
+            let names = directories_in(&parent).unwrap_or_else(|error| {
+                unreadable(&parent, &error, &mut touched.diagnostics);
+                Vec::new()
+            });
             for name in names {
                 let directory = parent.join(name);
                 if self.ignores.ignores(&parent, &directory, &mut touched.diagnostics) {
@@ -106,7 +103,8 @@ impl NestedDiscovery {
                 };
                 left = fewer;
                 if self.looked_at.insert(directory.clone()) {
-                    touched.roots.extend(self.root_in(&directory));
+                    let root = self.root_in(&directory, &mut touched.diagnostics);
+                    touched.roots.extend(root);
                 }
                 waiting.push_back(directory);
             }
@@ -114,26 +112,20 @@ impl NestedDiscovery {
         touched.deepest_first()
     }
 
-    /// The path from the root, lexically: `..` is taken back, so that a file is the same however it is named.
-    fn below_root(&self, file: &Path) -> Option<String> {
-        let mut whole = PathBuf::new();
-        for component in self.project.path.join(file).components() {
-            match component {
-                Component::ParentDir => {
-                    whole.pop();
-                }
-                Component::CurDir => {}
-                component => whole.push(component),
-            }
-        }
-        let below = whole.strip_prefix(&self.project.root).ok()?;
-        let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
-        parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"))
-    }
-
-    fn root_in(&self, directory: &Path) -> Option<SkillRoot> {
+    /// The directory's own skills. Where they may be and cannot be reached, loading them says why.
+    fn root_in(&self, directory: &Path, found: &mut Vec<PathDiagnostic>) -> Option<SkillRoot> {
         let skills = directory.join(".claude/skills");
-        canonicalize_ambient(&skills).ok()?;
+        match canonicalize_ambient(&skills) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link(&skills) => return None,
+            Err(_) => {
+                // A directory that lets nobody in is the finding, not the place in it that may not even exist.
+                if let Err(error) = directories_in(directory) {
+                    unreadable(directory, &error, found);
+                    return None;
+                }
+            }
+            Ok(_) => {}
+        }
         Some(Self::root(&self.project, skills))
     }
 
@@ -152,6 +144,33 @@ impl Touched {
     }
 }
 
+/// The names of a directory's directories that are looked into, sorted; links are none.
+fn directories_in(parent: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::open_ambient_dir(parent, ambient_authority())?.entries()? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_place = !is_left_out(&name) && name != ".claude" && name != ".agents";
+        if is_place && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Reports a directory once. One that is gone, or is none, has no skills and is no mistake.
+fn unreadable(directory: &Path, error: &io::Error, found: &mut Vec<PathDiagnostic>) {
+    let is_none = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    if is_none || found.iter().any(|found| found.path == directory) {
+        return;
+    }
+    let message = format!("the directory cannot be read, so skills in it are not found: {error}");
+    let diagnostic = Diagnostic::new(Code::FileUnreadable, message).severity(Severity::Warning);
+    let help = "make it readable, or have git ignore it";
+    found.push(PathDiagnostic { path: directory.to_path_buf(), diagnostic: diagnostic.help(help) });
+}
+
 /// Whether the directory is there and is where its name says: a link would lead to other people's skills.
 fn is_itself(directory: &Path) -> bool {
     canonicalize_ambient(directory).is_ok_and(|real| real == directory)
@@ -161,7 +180,7 @@ fn is_itself(directory: &Path) -> bool {
 #[derive(Debug)]
 struct Ignores {
     root: PathBuf,
-    global_excludes: Option<PathBuf>,
+    user: GitUser,
     by_directory: HashMap<PathBuf, Gitignore>,
     /// `.git/info/exclude`, then the user's own.
     general: Option<[Gitignore; 2]>,
@@ -186,9 +205,16 @@ impl Ignores {
         let general = match &self.general {
             Some(general) => general,
             None => {
-                let exclude = rules(&self.root, &self.root.join(".git/info/exclude"), found);
-                let global = match &self.global_excludes {
-                    Some(file) => rules(&self.root, file, found),
+                let exclude = git::shared_dir_ambient(&self.root).join("info/exclude");
+                let exclude = rules(&self.root, &exclude, found);
+                let global = self.user.excludes_ambient(&self.root, &mut |file, fault| {
+                    let message = format!("the git configuration was not read: {fault}");
+                    let diagnostic = Diagnostic::new(Code::FileUnreadable, message).severity(Severity::Warning);
+                    let help = "make it a readable text file; until then its `core.excludesFile` does not hold here";
+                    found.push(PathDiagnostic { path: file.to_path_buf(), diagnostic: diagnostic.help(help) });
+                });
+                let global = match global {
+                    Some(file) => rules(&self.root, &file, found),
                     None => Gitignore::empty(),
                 };
                 self.general.insert([exclude, global])
@@ -207,9 +233,9 @@ fn rules(base: &Path, file: &Path, found: &mut Vec<PathDiagnostic>) -> Gitignore
             .help("make it a readable text file of less than 1 MiB; until then its rules do not hold here");
         found.push(PathDiagnostic { path: file.to_path_buf(), diagnostic });
     };
-    let bytes = match read_file_ambient(file, MAX_IGNORE_BYTES) {
-        Ok(bytes) => bytes,
-        Err(crate::ReadFault::NotFound) => return Gitignore::empty(),
+    let bytes = match git::read_if_there_ambient(file) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Gitignore::empty(),
         Err(fault) => {
             report(format!("the ignore rules were not read: {fault}"));
             return Gitignore::empty();

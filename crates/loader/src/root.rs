@@ -141,18 +141,20 @@ fn open_state(spec: &SkillRoot) -> Result<RootState, Box<Diagnostic>> {
 
 /// A root that is not there is empty; a link in its place that leads nowhere is a mistake.
 fn missing_or_dangling(path: &Path) -> Result<RootState, Box<Diagnostic>> {
-    let is_link = match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => Dir::open_ambient_dir(parent, ambient_authority())
-            .and_then(|parent| parent.symlink_metadata(name))
-            .is_ok_and(|metadata| metadata.is_symlink()),
-        _ => false,
-    };
-    if is_link {
+    if is_link(path) {
         let diagnostic = Diagnostic::new(Code::FileUnreadable, "the link leads to nothing");
         Err(Box::new(diagnostic.help("repair the link, or remove it")))
     } else {
         Ok(RootState::Missing)
     }
+}
+
+/// Whether the path itself is a link, wherever it leads.
+pub(crate) fn is_link(path: &Path) -> bool {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    Dir::open_ambient_dir(parent, ambient_authority())
+        .and_then(|parent| parent.symlink_metadata(name))
+        .is_ok_and(|metadata| metadata.is_symlink())
 }
 
 /// The path without links. It is used to decide over a place; what is opened afterwards is opened beneath a handle.

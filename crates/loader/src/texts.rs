@@ -32,6 +32,7 @@ impl SkillRoots {
                 Err(diagnostic) => loaded.failures.push(failed(*diagnostic)),
                 Ok(command) => {
                     let document = Document::read(text.text.as_bytes(), &read_options(text, options));
+                    let document = for_source(*source, document);
                     loaded.skills.push(Skill {
                         id: SkillId::new(*source, command),
                         loaded_from: LoadedFrom::Skills,
@@ -98,6 +99,14 @@ impl HeldText {
     pub(crate) fn beside(&self) -> Vec<(RelPath, Cow<'_, [u8]>)> {
         self.extras.files.as_ref().map(|files| files.contents()).unwrap_or_default()
     }
+}
+
+/// A document as its source may have it: what a server of others gives is text, whatever its header asks for.
+pub(crate) fn for_source(source: Source, mut document: Document) -> Document {
+    if source == Source::Mcp {
+        document.without_effects();
+    }
+    document
 }
 
 /// What the reader of the format is told about a text.

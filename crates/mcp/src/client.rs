@@ -15,7 +15,7 @@ mod text_only;
 mod uri;
 
 pub use launch::{LaunchError, LaunchedProcess, LaunchedServer, ServerLauncher, ServerProgram};
-pub use servers::{ClientOptions, McpServers, McpSkills, ServerReport, ServerState};
+pub use servers::{ClientOptions, McpServers, McpSkills, ServerReport, ServerState, ServersEnd};
 pub use skill::{RemoteArgument, RemoteKind, RemoteSkill};
 
 #[cfg(test)]

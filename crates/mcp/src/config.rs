@@ -169,7 +169,7 @@ impl fmt::Debug for Lookups<'_> {
 }
 
 impl McpConfig {
-    /// Reads a file. `${NAME}` and `${NAME:-default}` in values stand for what the host gives.
+    /// Reads a file. `${NAME}`, `${env:NAME}` and either with `:-default` in values stand for what the host gives.
     ///
     /// # Errors
     /// A [`ConfigError`] when nothing of the file can be used. What is wrong with one server is a [`ConfigProblem`].
@@ -237,7 +237,8 @@ impl EntryReader<'_> {
             self.error(&[&key], &format!("`{key}` stands twice"), Some("keep one of them"));
         }
         for key in entry.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
-            self.note(&[key], &format!("`{key}` is not used"));
+            let key = crate::finding::shown(key);
+            self.report(&[&key], false, &format!("`{key}` is not used"), unused_help(&key));
         }
         match entry.get("disabled") {
             None | Some(Value::Bool(false)) => {}
@@ -307,6 +308,14 @@ impl EntryReader<'_> {
             self.error(&["env", name], "this cannot be the name of a variable", None);
             return None;
         }
+        if let Some((program, _)) = command.split_once(' ').filter(|_| args.is_empty())
+            && !std::path::Path::new(&command).exists()
+        {
+            let help = format!("write \"command\": \"{program}\", and each further word in `args`");
+            let message = "the command is a line with several words; no shell takes it apart";
+            self.error(&["command"], message, Some(&crate::finding::shown(&help)));
+            return None;
+        }
         let named = command.contains(['/', '\\']);
         let Some(command) = Some(command.clone()).filter(|_| named).or_else(|| (self.lookups.program)(&command)) else {
             let help = "install it, or write its whole path";
@@ -373,9 +382,14 @@ impl EntryReader<'_> {
     fn expanded(&mut self, path: &[&str], text: &str) -> Option<String> {
         match variable::expanded(text, self.lookups.variable) {
             Ok(expanded) => Some(expanded),
-            Err(missing) => {
-                let help = format!("set it, or write ${{{missing}:-default}}");
-                self.error(path, &format!("the variable `{missing}` is not set"), Some(&help));
+            Err(variable::Unfilled::NotSet(name)) => {
+                let help = format!("set it, or write ${{{name}:-default}}");
+                self.error(path, &format!("the variable `{name}` is not set"), Some(&help));
+                None
+            }
+            Err(variable::Unfilled::Foreign(inside)) => {
+                let message = format!("`${{{}}}` is filled in by another agent only", crate::finding::shown(&inside));
+                self.error(path, &message, Some("write the value, or ${NAME} for a variable of yours"));
                 None
             }
         }
@@ -401,10 +415,6 @@ impl EntryReader<'_> {
         self.report(path, true, message, help);
     }
 
-    fn note(&mut self, path: &[&str], message: &str) {
-        self.report(path, false, message, None);
-    }
-
     fn report(&mut self, path: &[&str], is_error: bool, message: &str, help: Option<&str>) {
         let offset = self.places.of_path(["mcpServers", self.name].into_iter().chain(path.iter().copied()));
         let Position { line, column } = self.lines.position(offset);
@@ -426,6 +436,15 @@ enum Kind {
 }
 
 const KNOWN: [&str; 7] = ["type", "command", "args", "env", "url", "headers", "disabled"];
+
+/// What to write instead of a key that is not used.
+fn unused_help(key: &str) -> Option<&'static str> {
+    match key {
+        "cwd" => Some("it is started in the directory of the host: write whole paths in `args`"),
+        "envFile" => Some("write its variables in `env`"),
+        _ => None,
+    }
+}
 
 /// Whether the address is of this machine, whatever a resolver says.
 fn is_loopback(url: &reqwest::Url) -> bool {

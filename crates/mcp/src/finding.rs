@@ -126,6 +126,10 @@ codes! {
     HooksIgnored = "hooks-ignored", Warning;
     /// The tools that the header lists are not granted.
     ToolsNotGranted = "tools-not-granted", Info;
+    /// A key of the header that asks for more than being read has no effect.
+    KeyIgnored = "key-ignored", Warning;
+    /// A variable for a directory of this machine stays as it is written.
+    DirectoryVariable = "directory-variable", Warning;
 }
 
 impl fmt::Display for FindingCode {

@@ -29,7 +29,7 @@ mod stream;
 
 pub use client::{
     ClientOptions, LaunchError, LaunchedProcess, LaunchedServer, McpServers, McpSkills, RemoteArgument, RemoteKind,
-    RemoteSkill, ServerLauncher, ServerProgram, ServerReport, ServerState,
+    RemoteSkill, ServerLauncher, ServerProgram, ServerReport, ServerState, ServersEnd,
 };
 pub use config::{ConfigError, ConfigProblem, Lookups, McpConfig, ServerEntry, ServerTransport};
 pub use finding::{Finding, FindingCode};

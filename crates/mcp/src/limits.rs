@@ -21,6 +21,8 @@ pub struct McpLimits {
     pub skill_bytes: usize,
     /// The texts of one server together, bytes.
     pub total_bytes: usize,
+    /// Findings about one server and what it offers; the worst are kept.
+    pub findings: usize,
     /// Requests that wait for one server at once.
     pub requests_at_once: usize,
     /// Notifications of one server within a second. A server that sends more is left.
@@ -43,6 +45,7 @@ impl Default for McpLimits {
             skills: 1_000,
             skill_bytes: 1 << 20,
             total_bytes: 32 << 20,
+            findings: 100,
             requests_at_once: 8,
             notifications: 1_000,
             refresh: Duration::from_secs(1),

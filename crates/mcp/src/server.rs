@@ -2,6 +2,8 @@
 
 mod call;
 mod conversation;
+#[cfg(target_os = "linux")]
+mod direct;
 mod elicit;
 mod fork;
 mod handler;
@@ -13,6 +15,7 @@ mod resource;
 mod serve;
 mod skill_entry;
 mod tool;
+mod turns;
 
 pub use http::{BearerToken, HttpOptions, TokenError};
 pub use serve::{ServeError, ServeOptions, SkillServer};

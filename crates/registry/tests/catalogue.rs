@@ -501,6 +501,8 @@ fn refs(lines: &[String]) -> Vec<&str> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
     #[test]
     fn any_order_gives_the_same_catalogue((lines, shuffled) in lines_and_shuffle(), options in any_options()) {
         prop_assert_eq!(build(&refs(&lines), &options), build(&refs(&shuffled), &options));

@@ -193,16 +193,43 @@ fn complaint_80_a_thousand_skills_within_eight_thousand_characters_are_named_or_
     assert!(looked_for > 500, "{looked_for}");
 }
 
-/// 200 skills with 500 characters each, as people have them.
+/// So many skills with 500 characters each, as people have them.
+fn long_descriptions(count: usize) -> Catalogue {
+    let texts: Vec<(String, String)> = (0..count)
+        .map(|number| (format!("user /u/s{number:03}"), format!("{:.<500}", format!("Does task {number:03} "))))
+        .collect();
+    let skills: Vec<_> = texts.iter().map(|(line, description)| (line.as_str(), description.as_str())).collect();
+    catalogue(&skills)
+}
+
 #[test]
-fn complaint_78_many_skills_all_keep_a_description() {
-    let names: Vec<String> = (0..150).map(|number| format!("user /u/s{number:03}")).collect();
-    let long = "word ".repeat(100);
-    let skills: Vec<_> = names.iter().map(|line| (line.as_str(), long.as_str())).collect();
-    let listing = catalogue(&skills).listing(&ListingOptions::default());
+fn complaint_78_what_many_skills_lose_is_counted_and_searched_and_what_is_pinned_is_kept() {
+    let catalogue = long_descriptions(200);
+    let pinned = vec![NamePattern::new("s123")];
+    let listing = catalogue.listing(&ListingOptions { pinned, ..ListingOptions::default() });
+    assert!(chars(&listing.text) <= ListingOptions::default().budget_chars, "{}", chars(&listing.text));
+    assert_eq!((listing.cut.whole, listing.cut.short + listing.cut.name_only, listing.cut.deferred), (1, 199, 0));
+    assert!(listing.cut.name_only > 0, "200 descriptions have no room: {:?}", listing.cut);
+    let search = SkillSearch::of(&catalogue);
+    for listed in &listing.entries {
+        let name = listed.entry.called();
+        assert_eq!(listed.level == Level::Pinned, name == "s123", "{name}");
+        let query = format!("task {}", &name[1..]);
+        let found = search.search(&catalogue, &Query::new(&query));
+        assert_eq!(found.first().map(|found| found.entry.called()), Some(name), "`{query}`");
+    }
+}
+
+#[test]
+fn complaint_79_many_skills_share_the_budget_and_each_keeps_the_beginning_of_its_description() {
+    let listing = long_descriptions(150).listing(&ListingOptions::default());
     assert_eq!((listing.cut.short, listing.cut.name_only, listing.cut.deferred), (150, 0, 0));
-    let lengths: Vec<usize> = listing.text.lines().map(chars).collect();
-    assert!(lengths.iter().all(|length| *length == lengths[0] && *length > 40), "{lengths:?}");
+    let lines: Vec<&str> = listing.text.lines().collect();
+    let (first, least) = (chars(lines[0]), "- s000: ".len() + MIN_DESCRIPTION_CHARS);
+    for (number, line) in lines.iter().enumerate() {
+        assert!(chars(line) == first && first >= least && line.ends_with('\u{2026}'), "{line}");
+        assert!(line.starts_with(&format!("- s{number:03}: Does task {number:03}")), "{line}");
+    }
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub enum RecordEvent {
     SkillTyped(RecordedCall),
     /// It was decided whether a skill that a model called may be invoked.
     SkillCalled(RecordedCall),
+    /// It was decided whether a model may be given a skill's text as it stands, without an invocation.
+    SkillRead(RecordedCall),
     /// Somebody was asked.
     Answer {
         /// `skill` or `command`.
@@ -318,6 +320,7 @@ fn recorded(event: &AuditEvent, contents: bool) -> RecordEvent {
     match event {
         AuditEvent::SkillTyped(typed) => RecordEvent::SkillTyped(call(typed)),
         AuditEvent::SkillCalled(called) => RecordEvent::SkillCalled(call(called)),
+        AuditEvent::SkillRead(read) => RecordEvent::SkillRead(call(read)),
         AuditEvent::Answer { asked, rule, answer } => {
             let (asked, vector) = match asked {
                 Asked::Skill => ("skill", None),

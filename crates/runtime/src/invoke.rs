@@ -176,7 +176,7 @@ impl Session {
     }
 
     /// The decision on a skill, with what was agreed to earlier in the session.
-    fn with_agreement(
+    pub(crate) fn with_agreement(
         &self,
         skill: &Skill,
         digest: Digest,

@@ -52,6 +52,7 @@ mod load;
 mod packs;
 mod plan;
 mod prefetch;
+mod reading;
 mod reload;
 mod runtime;
 mod save;

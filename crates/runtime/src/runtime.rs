@@ -60,6 +60,7 @@ pub struct RuntimeBuilder {
     sources: Vec<Arc<dyn SkillSource>>,
     headers: Option<HeaderIndex>,
     usage: Option<UsageCounts>,
+    user_config: Option<PathBuf>,
 }
 
 impl RuntimeBuilder {
@@ -74,6 +75,14 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn home(mut self, path: impl Into<PathBuf>) -> Self {
         self.discovery.home = Some(path.into());
+        self
+    }
+
+    /// Where programs keep the user's configuration (`XDG_CONFIG_HOME`), when it is not `.config` in the home: that of git says which
+    /// directories are ignored.
+    #[must_use]
+    pub fn user_config(mut self, path: impl Into<PathBuf>) -> Self {
+        self.user_config = Some(path.into());
         self
     }
 
@@ -290,6 +299,7 @@ impl RuntimeBuilder {
             loading,
             texts: TextCache::default(),
             home,
+            user_config: self.user_config,
             path_base: OnceLock::new(),
             host_commands: self.host_commands,
             hook_loader: self.hook_loader,
@@ -328,6 +338,7 @@ pub struct Runtime {
     pub(crate) load_options: LoadOptions,
     pub(crate) texts: TextCache,
     pub(crate) home: Option<PathBuf>,
+    pub(crate) user_config: Option<PathBuf>,
     /// Where the project and the home are, for patterns of paths; see [`Runtime::path_base`].
     path_base: OnceLock<PathBase>,
     pub(crate) host_commands: Vec<HostCommand>,
@@ -372,6 +383,7 @@ impl Runtime {
             sources: Vec::new(),
             headers: None,
             usage: None,
+            user_config: None,
         }
     }
 

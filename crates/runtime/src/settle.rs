@@ -195,12 +195,7 @@ impl Session {
 
 /// Records the decision on the skill, and what stands against the invocation.
 fn record(plan: &InvocationPlan, objection: Option<&InvokeError>) -> Result<(), InvokeError> {
-    let (decision, rule) = match &plan.decision {
-        Ok(SkillDecision::ByRule(rule)) => (Effect::Allow, rule.to_string()),
-        Ok(SkillDecision::OnlySafeProperties) => (Effect::Allow, "only safe properties".to_owned()),
-        Ok(SkillDecision::Agreed { because }) => (Effect::Allow, format!("{because}, agreed to")),
-        Err(refusal) => (refusal.effect(), refusal.rule()),
-    };
+    let (decision, rule) = ruled(&plan.decision);
     tracing::info!(
         name: "skillgate.skill.decide",
         skill = %plan.skill.id,
@@ -232,6 +227,16 @@ fn record(plan: &InvocationPlan, objection: Option<&InvokeError>) -> Result<(), 
     Ok(())
 }
 
-fn failure(error: &InvokeError) -> AuditFailure {
+/// What was decided on a skill, and the rule that did.
+pub(crate) fn ruled(decision: &Result<SkillDecision, SkillRefusal>) -> (Effect, String) {
+    match decision {
+        Ok(SkillDecision::ByRule(rule)) => (Effect::Allow, rule.to_string()),
+        Ok(SkillDecision::OnlySafeProperties) => (Effect::Allow, "only safe properties".to_owned()),
+        Ok(SkillDecision::Agreed { because }) => (Effect::Allow, format!("{because}, agreed to")),
+        Err(refusal) => (refusal.effect(), refusal.rule()),
+    }
+}
+
+pub(crate) fn failure(error: &InvokeError) -> AuditFailure {
     AuditFailure::new(error.code(), error)
 }

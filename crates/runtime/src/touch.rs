@@ -6,7 +6,7 @@ use crate::reload::SkillsChange;
 use crate::save::Activation;
 use crate::skills::SkillView;
 use crate::subscribers::Subscription;
-use skillgate_loader::{NestedDiscovery, PathDiagnostic, Project, SkillRoot};
+use skillgate_loader::{GitUser, NestedDiscovery, PathDiagnostic, Project, SkillRoot};
 use skillgate_registry::{Catalogue, PathActivation, State};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ pub(crate) struct Touching {
 
 impl Session {
     /// Takes note of files that a tool of the host read, wrote or listed, the shell and searches among them. They need not exist;
-    /// relative ones are taken from the project's directory, and those outside of the project say nothing.
+    /// relative ones are taken from the project's directory, and those outside of the project say nothing. A link counts as what it
+    /// is called and as what it leads to.
     ///
     /// - In the directories from each file up to the project's root, `.claude/skills` is looked for; each is looked at once, and
     ///   not where git ignores it. Who has a name keeps it: a skill whose name is taken is called `DIR:NAME`.
@@ -229,8 +230,9 @@ impl Touching {
 
     fn discovery(&mut self, session: &Session, project: &Project) -> &mut NestedDiscovery {
         self.discovery.get_or_insert_with(|| {
-            let excludes = session.runtime.home.as_ref().map(|home| home.join(".config/git/ignore"));
-            NestedDiscovery::new(project.clone(), excludes)
+            let runtime = &session.runtime;
+            let user = GitUser { home: runtime.home.clone(), config: runtime.user_config.clone() };
+            NestedDiscovery::new(project.clone(), user)
         })
     }
 

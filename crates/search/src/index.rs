@@ -1,4 +1,5 @@
 use crate::mention::Mentions;
+use crate::opening::{Openings, opening};
 use crate::ranking::{FIELD_WEIGHTS, Ranking};
 use crate::tokens::tokenize;
 use std::collections::{BTreeMap, HashMap};
@@ -12,6 +13,9 @@ pub const DEFAULT_THRESHOLD: f32 = 0.10;
 
 /// A document whose name stands in the query has this score at least.
 const MENTIONED: f32 = 0.75;
+
+/// A document whose description begins with the query has this score: nothing fits better than its own words.
+const QUOTED: f32 = 1.0;
 
 /// Different terms of a query that count; the rest of a longer one is ignored.
 const MAX_QUERY_TERMS: usize = 128;
@@ -80,6 +84,7 @@ pub struct Index<K> {
     /// For each term the documents that have it, in no order.
     postings: Vec<Vec<Posting>>,
     mentions: Mentions,
+    openings: Openings,
     /// The sum of the lengths of all documents.
     length: f64,
     /// What depends on all documents together, for each slot: the length of its vector, or under BM25 what its length adds
@@ -91,6 +96,7 @@ pub struct Index<K> {
 struct Entry<K> {
     key: K,
     name: Box<str>,
+    opening: Box<str>,
     terms: Box<[(u32, f32)]>,
     length: f32,
 }
@@ -113,6 +119,7 @@ impl<K: Ord + Clone> Index<K> {
             terms: HashMap::new(),
             postings: Vec::new(),
             mentions: Mentions::default(),
+            openings: Openings::default(),
             length: 0.0,
             norms: OnceLock::new(),
         }
@@ -147,10 +154,12 @@ impl<K: Ord + Clone> Index<K> {
             self.postings[term as usize].push(Posting { slot, weight });
         }
         self.mentions.insert(document.name, slot);
+        let opening = opening(document.description).into_boxed_str();
+        self.openings.insert(&opening, slot);
         self.length += f64::from(length);
         self.slots.insert(key.clone(), slot);
         self.entries[slot as usize] =
-            Some(Entry { key, name: document.name.into(), terms: terms.into_boxed_slice(), length });
+            Some(Entry { key, name: document.name.into(), opening, terms: terms.into_boxed_slice(), length });
         self.norms = OnceLock::new();
     }
 
@@ -165,6 +174,7 @@ impl<K: Ord + Clone> Index<K> {
                 }
             }
             self.mentions.remove(&entry.name, slot);
+            self.openings.remove(&entry.opening, slot);
             self.length -= f64::from(entry.length);
         }
         self.free.push(slot);
@@ -180,6 +190,9 @@ impl<K: Ord + Clone> Index<K> {
             let score = &mut scores[slot as usize];
             *score = score.max(MENTIONED);
         });
+        for slot in self.openings.find(query.text) {
+            scores[slot as usize] = QUOTED;
+        }
         self.best(&scores, query)
     }
 

@@ -23,6 +23,7 @@
 
 mod index;
 mod mention;
+mod opening;
 mod prefetch;
 mod ranking;
 mod stem;

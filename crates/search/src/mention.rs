@@ -58,7 +58,7 @@ impl Mentions {
 }
 
 /// Lower case, with `-`, `_` and `:` as spaces, one space between words.
-fn normalize(text: &str) -> String {
+pub(crate) fn normalize(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     for c in text.chars().map(narrow).flat_map(char::to_lowercase) {
         if c.is_alphanumeric() {
@@ -72,7 +72,7 @@ fn normalize(text: &str) -> String {
 }
 
 /// The places of words; of a script without spaces, of each character.
-fn units(text: &str) -> Vec<(usize, usize)> {
+pub(crate) fn units(text: &str) -> Vec<(usize, usize)> {
     let mut units: Vec<(usize, usize)> = Vec::new();
     let mut open = false;
     for (at, c) in text.char_indices() {

@@ -235,7 +235,7 @@ mod tests {
         digest = \"292c7b41c5fd7c663923617b58754783cb80dd413cc7b2bb65adc49980228288\"\nsource = \"/srv/team.skillpack\"\n";
 
     #[test]
-    fn an_older_version_is_read_and_written_as_the_present_one() {
+    fn complaint_90_an_older_version_is_read_and_written_as_the_present_one() {
         let lock = LockFile::parse(FIRST).expect("it is read");
         let pack = lock.get("team").expect("the pack");
         assert_eq!((pack.version.as_str(), pack.source.location.as_str()), ("1.2.0", "/srv/team.skillpack"));

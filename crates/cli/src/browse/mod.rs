@@ -26,7 +26,7 @@ pub(crate) fn run(global: &Global) -> Result<Status, Failure> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err(Failure::NoTerminal);
     }
-    let session = context::session(global)?;
+    let session = context::session_ended_by_verb(global)?;
     let mut browser = Browser::new(Row::all(&session));
     let ended = ended_from_outside();
     let terminal = ratatui::try_init().map_err(failed)?;

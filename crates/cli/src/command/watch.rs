@@ -9,7 +9,8 @@ use skillgate_loader::{ChangeKind, PathDiagnostic, SkillChange, WatchStop};
 use std::io::{self, Write as _};
 
 pub(crate) fn run(global: &Global) -> Result<Status, Failure> {
-    let session = context::session(global)?;
+    // Only files are watched, so no server is started for it.
+    let session = context::local_runtime(global)?.open()?.session(context::options(global));
     if let Some(off) = session.skills_off() {
         return Err(off.into());
     }

@@ -10,7 +10,6 @@ use skillgate_core::{Code, Guarded, Severity};
 use skillgate_registry::{Entry, Lookup, PathActivation, State};
 use skillgate_runtime::{InvokeError, SaveError, Session};
 use std::fmt::Write as _;
-use std::path::Path;
 
 pub(crate) fn run(global: &Global, verb: &WhyVerb) -> Result<Status, Failure> {
     let session = context::session(global)?;
@@ -148,23 +147,20 @@ fn way_out(session: &Session, entry: &Entry) -> Option<String> {
 fn tried(session: &Session, entry: &Entry, paths: &[std::path::PathBuf]) -> Vec<TriedPathOutput> {
     let activation = PathActivation::explaining(entry, session.load_options().profile);
     let matches = |path: &str| !activation.matching(path).is_empty();
-    let root = session.project().map(|project| project.root.as_path());
-    let given = paths.iter().map(|path| match root.and_then(|root| below(root, path)) {
-        Some(below) => TriedPathOutput { matches: matches(&below), path: below, touched: false },
-        None => TriedPathOutput { path: path.display().to_string(), matches: false, touched: false },
+    let given = paths.iter().map(|path| {
+        // As touching it asks.
+        let inside = session.project().map(|project| project.paths_inside_ambient(path)).unwrap_or_default();
+        TriedPathOutput {
+            matches: inside.iter().any(|path| matches(path)),
+            outside: inside.is_empty(),
+            path: inside.into_iter().next().unwrap_or_else(|| path.display().to_string()),
+            touched: false,
+        }
     });
     let touched = session.recently_touched().into_iter();
-    let touched = touched.map(|path| TriedPathOutput { matches: matches(&path), path, touched: true });
+    let touched = touched.map(|path| TriedPathOutput { matches: matches(&path), outside: false, path, touched: true });
     let has_paths = !matches!(entry.skill().frontmatter.paths, Guarded::Absent);
     given.chain(touched.filter(|_| has_paths)).collect()
-}
-
-/// A path from the root, with `/` between the parts. It need not exist.
-fn below(root: &Path, path: &Path) -> Option<String> {
-    let path = std::path::absolute(path).ok()?;
-    let below = path.strip_prefix(root).ok()?;
-    let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
-    Some(parts?.join("/"))
 }
 
 fn human(output: &WhyOutput) -> String {
@@ -191,6 +187,7 @@ fn human(output: &WhyOutput) -> String {
     }
     for path in &output.paths {
         let answer = match (path.touched, path.matches) {
+            (false, _) if path.outside => "is outside of the project",
             (false, true) => "makes it active",
             (false, false) => "does not match",
             (true, true) => "was touched and makes it active",

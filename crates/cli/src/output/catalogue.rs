@@ -72,6 +72,8 @@ pub(crate) struct TriedPathOutput {
     pub(crate) path: String,
     /// Whether touching it makes the skill active.
     pub(crate) matches: bool,
+    /// Whether it lies outside of the project, where no file makes a skill active.
+    pub(crate) outside: bool,
     /// Whether it was touched in the conversation that was named.
     pub(crate) touched: bool,
 }

@@ -1,7 +1,9 @@
+use crate::mcp::Configured;
 use schemars::JsonSchema;
 use serde::Serialize;
 use skillgate_format::{Document, ReadOptions};
-use skillgate_mcp::{McpConfig, RemoteArgument, RemoteSkill, ServerReport};
+use skillgate_mcp::{RemoteArgument, RemoteSkill, ServerReport};
+use std::path::Path;
 
 /// The servers of `mcp list` and `mcp inspect`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -94,6 +96,8 @@ pub(crate) struct McpFindingOutput {
 pub(crate) struct McpProblemOutput {
     /// The server.
     pub(crate) server: String,
+    /// The file.
+    pub(crate) path: String,
     /// Whether the server is left out because of it.
     pub(crate) is_error: bool,
     /// Where, from 1.
@@ -107,8 +111,9 @@ pub(crate) struct McpProblemOutput {
 }
 
 impl McpListOutput {
-    pub(crate) fn of(config: &McpConfig, servers: &[ServerReport], with_texts: bool) -> Self {
-        let problem = |problem: &skillgate_mcp::ConfigProblem| McpProblemOutput {
+    pub(crate) fn of(configured: &Configured, servers: &[ServerReport], with_texts: bool) -> Self {
+        let problem = |(path, problem): (&Path, &skillgate_mcp::ConfigProblem)| McpProblemOutput {
+            path: path.display().to_string(),
             server: problem.server.clone(),
             is_error: problem.is_error,
             line: problem.line,
@@ -118,8 +123,8 @@ impl McpListOutput {
         };
         Self {
             servers: servers.iter().map(|server| McpServerOutput::of(server, with_texts)).collect(),
-            disabled: config.disabled.clone(),
-            problems: config.problems.iter().map(problem).collect(),
+            disabled: configured.config.disabled.clone(),
+            problems: configured.problems().map(problem).collect(),
         }
     }
 }

@@ -53,7 +53,7 @@ fn servers_are_listed_with_their_skills_and_findings() {
         .iter()
         .map(|finding| finding["code"].as_str().expect("a code"))
         .collect();
-    assert_eq!(codes, ["not-uri", "injections-literal", "tools-not-granted"]);
+    assert_eq!(codes, ["not-uri", "injections-literal", "tools-not-granted", "directory-variable"]);
     assert_eq!(value["disabled"], json!(["off"]));
     assert_eq!((&value["problems"][0]["server"], &value["problems"][0]["line"]), (&json!("wrong"), &json!(1)));
 
@@ -89,6 +89,7 @@ fn a_remote_skill_is_text_among_the_others_and_its_origin_is_shown() {
     let text = value["messages"][0]["content"].as_str().expect("a text");
     assert!(text.contains("!`echo pwned`") && !text.contains("project"), "{text}");
     assert_eq!(value["injections"], json!([]));
+    assert_eq!(value["diagnostics"][0]["code"], "shell-disabled", "{value}");
 
     let without = world.run(&["list"]);
     assert!(!without.stdout.contains("mcp__srv__helper"), "no server is started unasked: {}", without.stdout);
@@ -156,6 +157,42 @@ fn skills_are_served_through_the_same_gate() {
     assert_eq!(answers[0]["result"]["isError"], true);
     let rule = answers[0]["result"]["structuredContent"]["error"]["rule"].as_str().expect("a rule");
     assert!(rule.starts_with("deny Skill(greet)"), "{rule}");
+}
+
+#[test]
+fn a_denied_skill_is_no_resource_either_and_the_record_says_so() {
+    let world = World::new(SKILL);
+    let log = world.path("audit.jsonl");
+    let options = ["--deny", "Skill(greet)", "--audit-log", log.to_str().expect("a path")];
+    let read = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {
+        "uri": "skill://greet/SKILL.md",
+    }});
+    let answers = served(&world, &options, std::slice::from_ref(&read));
+    let rule = answers[0]["error"]["data"]["rule"].as_str().expect("a rule");
+    assert!(rule.starts_with("deny Skill(greet)"), "{rule}");
+    let answers = served(&world, &options[2..], &[read]);
+    assert!(answers[0]["result"]["contents"][0]["text"].is_string(), "{}", answers[0]);
+
+    let text = std::fs::read_to_string(&log).expect("a log");
+    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    records.iter().for_each(|record| validate("audit-record", record));
+    let told: Vec<_> = records.iter().map(|record| (record["event"].as_str(), record["decision"].as_str())).collect();
+    assert_eq!(told, [(Some("skill-read"), Some("deny")), (Some("skill-read"), Some("allow"))]);
+}
+
+#[test]
+fn a_message_that_is_too_long_ends_the_server_with_its_reason() {
+    let world = World::new(SKILL);
+    let mut command = world.command(&["mcp", "serve"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // It may be gone before all of it is written.
+    let _written = stdin.write_all(&vec![b'x'; 8 << 20]);
+    drop(stdin);
+    let ran = ran(child.wait_with_output().expect("it ends"));
+    assert_eq!((ran.status, ran.stdout.as_str()), (5, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a message of more than 4194304 bytes"), "{}", ran.stderr);
 }
 
 /// A running server, whose messages come through a channel.

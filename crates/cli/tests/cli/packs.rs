@@ -67,7 +67,7 @@ fn trust_key(world: &World, key: &str, more: &str) {
 }
 
 #[test]
-fn the_same_directory_gives_the_same_bytes_and_one_changed_byte_is_seen() {
+fn complaint_88_the_same_directory_gives_the_same_bytes_and_one_changed_byte_is_seen() {
     let world = world();
     for output in ["one.skillpack", "two.skillpack"] {
         assert_eq!(pack(&world, &["build", "team", "-o", output]).status, 0);
@@ -163,7 +163,7 @@ fn an_unsigned_pack_needs_a_word_and_is_text() {
 }
 
 #[test]
-fn drift_is_refused_with_the_difference_and_can_be_gone_back_from() {
+fn complaint_89_drift_is_refused_with_the_difference_and_can_be_gone_back_from() {
     let world = world();
     assert_eq!(pack(&world, &["install", "team", "--allow-unsigned"]).status, 0);
     let (status, _) = json(&world, "pack-outdated", &["pack", "outdated"]);

@@ -128,15 +128,15 @@ fn complaint_82_a_set_is_the_only_one_for_a_project_or_for_a_run() {
         active.filter_map(|skill| skill["name"].as_str().map(str::to_owned)).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(active(&[]), "around count fails little official secret", "the control");
-    assert_eq!(active(&["--only", "set:counting"]), "count little");
-    assert_eq!(active(&["--only", "set:counting", "--only", "managed:off*"]), "count little official");
-    assert_eq!(active(&["--only", "set:none"]), "");
-    let unknown = world.run(&["--only", "set:conting", "list"]);
+    assert_eq!(active(&["--only-skill", "set:counting"]), "count little");
+    assert_eq!(active(&["--only-skill", "set:counting", "--only-skill", "managed:off*"]), "count little official");
+    assert_eq!(active(&["--only-skill", "set:none"]), "");
+    let unknown = world.run(&["--only-skill", "set:conting", "list"]);
     assert!(unknown.status == 3 && unknown.stderr.contains("it has counting, none"), "{}", unknown.stderr);
 
     world.write("project/.skillgate/policy.toml", "[skills]\nonly = [\"set:counting\", \"fails\"]");
     assert_eq!(active(&[]), "count fails little");
-    assert_eq!(active(&["--only", "fails", "--only", "secret"]), "fails", "a run gives nothing back");
+    assert_eq!(active(&["--only-skill", "fails", "--only-skill", "secret"]), "fails", "a run gives nothing back");
     let ran = world.run(&["--trust", "run", "secret"]);
     assert!(ran.status == 4 && ran.stderr.contains("policy.toml:2"), "{}", ran.stderr);
     let why = world.run(&["--trust", "why", "secret"]);

@@ -5,13 +5,15 @@
 use super::{Locations, SkillSource};
 use crate::discover::{Discovered, DiscoveryError};
 use crate::file;
+use crate::find::is_escape;
 use crate::load::PathDiagnostic;
-use crate::root::{RootKind, SkillRoot, canonicalize_ambient};
+use crate::root::{RootKind, SkillRoot, canonicalize_ambient, is_link};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde_json::Value;
 use skillgate_core::{Code, CommandName, Diagnostic, Plugin, RelPath, Severity, Source};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that makes a directory a plugin.
@@ -24,6 +26,8 @@ const NOT_PLUGINS: [&str; 4] = ["cache", "data", "marketplaces", "repos"];
 const MAX_BYTES: u64 = 1 << 20;
 /// Plugins that are looked at; more are reported, not read.
 const MAX_PLUGINS: usize = 1_000;
+/// The way out for a place that cannot be used.
+const UNREADABLE: &str = "make it a readable directory, or remove it";
 
 /// The plugins of the user's configuration, and those among the directories that were named for this run.
 ///
@@ -69,20 +73,83 @@ impl Search<'_> {
         self.report(path, finding.help(help));
     }
 
+    /// Reports a place once that is there and cannot be used.
+    fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        let is_known = self.found.diagnostics.iter().any(|found| found.path == path);
+        if error.kind() != io::ErrorKind::NotFound && !is_known {
+            self.warn(path.to_path_buf(), format!("plugins are not found here: {error}"), UNREADABLE);
+        }
+    }
+
+    /// The handle of a directory, which is missing without a word unless a link stands there.
+    fn opened(&mut self, path: &Path, opened: io::Result<Dir>, is_link: bool) -> Option<Dir> {
+        match opened {
+            Ok(dir) => return Some(dir),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && is_link => self.dangling(path),
+            Err(error) => self.unreadable(path, &error),
+        }
+        None
+    }
+
+    fn dangling(&mut self, path: &Path) {
+        self.warn(path.to_path_buf(), "the link leads to nothing".to_owned(), "repair the link, or remove it");
+    }
+
+    /// The names of a directory's directories that are text, sorted, and of links to such; `but` are left out. Links that lead nowhere
+    /// are reported.
+    fn directories_in(&mut self, dir: &Dir, path: &Path, but: &[&str]) -> Vec<String> {
+        let mut names = Vec::new();
+        match dir.entries() {
+            Ok(entries) => {
+                for entry in entries {
+                    match entry {
+                        Ok(entry) => names.extend(entry.file_name().into_string().ok()),
+                        Err(error) => self.unreadable(path, &error),
+                    }
+                }
+            }
+            Err(error) => self.unreadable(path, &error),
+        }
+        names.retain(|name| !but.contains(&name.as_str()));
+        names.sort_unstable();
+        names.retain(|name| match dir.metadata(name) {
+            Ok(metadata) => metadata.is_dir(),
+            Err(error) => {
+                let path = path.join(name);
+                if is_escape(&error) {
+                    let help = "put the plugin itself there, or name its directory with `--add-dir`";
+                    self.warn(
+                        path,
+                        "the link leads out of the plugins directory, so it is not followed".to_owned(),
+                        help,
+                    );
+                } else if error.kind() == io::ErrorKind::NotFound && is_link(&path) {
+                    self.dangling(&path);
+                } else {
+                    self.unreadable(&path, &error);
+                }
+                false
+            }
+        });
+        names
+    }
+
     /// What is installed below the user's configuration.
     fn installed(&mut self, config: &Path) {
         let plugins = config.join("plugins");
         self.found.deciding.extend([config.join("settings.json"), plugins.clone(), plugins.join("marketplaces")]);
-        let Ok(dir) = Dir::open_ambient_dir(&plugins, ambient_authority()) else { return };
+        let opened = Dir::open_ambient_dir(&plugins, ambient_authority());
+        let Some(dir) = self.opened(&plugins, opened, is_link(&plugins)) else { return };
         let switches = self.switches(config);
-        for name in names(&dir) {
-            if NOT_PLUGINS.contains(&name.as_str()) || !dir.is_dir(&name) {
-                continue;
-            }
+        for name in self.directories_in(&dir, &plugins, &NOT_PLUGINS) {
+            let path = plugins.join(&name);
             // It may come later than the directory.
-            self.found.deciding.push(plugins.join(&name).join(MANIFEST));
-            if dir.is_file(format!("{name}/{MANIFEST}")) {
-                self.directories.push(plugins.join(name));
+            self.found.deciding.push(path.join(MANIFEST));
+            match dir.metadata(format!("{name}/{MANIFEST}")) {
+                Ok(manifest) if manifest.is_file() => self.directories.push(path),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+                Err(error) => self.unreadable(&path, &error),
             }
         }
         self.listed(&dir, &plugins, &switches);
@@ -91,7 +158,8 @@ impl Search<'_> {
 
     /// `enabledPlugins` of the user's settings: `NAME@MARKETPLACE` to true or false.
     fn switches(&mut self, config: &Path) -> BTreeMap<String, bool> {
-        let Ok(dir) = Dir::open_ambient_dir(config, ambient_authority()) else { return BTreeMap::new() };
+        let opened = Dir::open_ambient_dir(config, ambient_authority());
+        let Some(dir) = self.opened(config, opened, false) else { return BTreeMap::new() };
         let settings = self.json(&dir, Path::new("settings.json"), config);
         let entries = settings.as_ref().and_then(|settings| settings.get("enabledPlugins")?.as_object());
         let entries = entries.into_iter().flatten();
@@ -122,9 +190,9 @@ impl Search<'_> {
 
     /// What is switched on of the marketplaces that are on the disk.
     fn marketplaces(&mut self, dir: &Dir, plugins: &Path, switches: &BTreeMap<String, bool>) {
-        let Ok(all) = dir.open_dir("marketplaces") else { return };
         let place = plugins.join("marketplaces");
-        for folder in names(&all).into_iter().filter(|folder| all.is_dir(folder)) {
+        let Some(all) = self.opened(&place, dir.open_dir("marketplaces"), is_link(&place)) else { return };
+        for folder in self.directories_in(&all, &place, &[]) {
             self.found.deciding.push(place.join(&folder).join(MARKETPLACE));
             let Some(market) = self.json(&all, &Path::new(&folder).join(MARKETPLACE), &place) else { continue };
             let market_name = market.get("name").and_then(Value::as_str).unwrap_or(&folder);
@@ -196,7 +264,7 @@ impl Search<'_> {
 
     /// The name and the rest of a plugin's manifest.
     fn manifest(&mut self, root: &Path) -> Option<(String, Value)> {
-        let dir = Dir::open_ambient_dir(root, ambient_authority()).ok()?;
+        let dir = self.opened(root, Dir::open_ambient_dir(root, ambient_authority()), false)?;
         let manifest = self.json(&dir, Path::new(MANIFEST), root)?;
         let name = manifest.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let problem = match CommandName::new(name.as_str()) {
@@ -214,7 +282,8 @@ impl Search<'_> {
 
     /// `skills`, `commands` and what the manifest names beside them, and the plugin itself when it is a skill.
     fn roots_of(&mut self, plugin: &Plugin, manifest: &Value) {
-        let Ok(dir) = Dir::open_ambient_dir(&plugin.root, ambient_authority()) else { return };
+        let opened = Dir::open_ambient_dir(&plugin.root, ambient_authority());
+        let Some(dir) = self.opened(&plugin.root, opened, false) else { return };
         self.add(plugin, RootKind::Skills, plugin.root.join("skills"));
         self.add(plugin, RootKind::Commands, plugin.root.join("commands"));
         for (key, kind) in [("skills", RootKind::Skills), ("commands", RootKind::Commands)] {
@@ -248,14 +317,6 @@ impl Search<'_> {
 
 fn is_plugin(path: &Path) -> bool {
     Dir::open_ambient_dir(path, ambient_authority()).is_ok_and(|dir| dir.is_file(MANIFEST))
-}
-
-/// The names in a directory that are text, sorted.
-fn names(dir: &Dir) -> Vec<String> {
-    let entries = dir.entries().into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort_unstable();
-    names
 }
 
 /// One path, or several.

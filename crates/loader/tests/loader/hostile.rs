@@ -1,8 +1,13 @@
 //! Places that were made to break a load: the rest loads, and each is one finding.
 
-use crate::tree::{Tree, check};
+use crate::tree::{Tree, check, options};
 use skillgate_core::Source::User;
-use skillgate_loader::{LoadOptions, RootKind, SkillRoots};
+use skillgate_loader::{
+    Discovery, GitUser, LoadOptions, NestedDiscovery, PathDiagnostic, RootKind, SkillRoots, discover_roots_ambient,
+    load_root_ambient, project_ambient,
+};
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt as _;
 
 const SKILL: &str = "\n---\ndescription: Is a skill.\n---\nText.\n";
 
@@ -33,6 +38,97 @@ fn loops_of_links_among_commands_are_one_finding_each() {
         finding c/d/up file-unreadable
         finding c/x file-unreadable",
     );
+}
+
+/// The places of findings, which all say that something cannot be read.
+fn unreadable(tree: &Tree, found: &[PathDiagnostic]) -> Vec<String> {
+    assert!(found.iter().all(|found| found.diagnostic.code.rule() == "file-unreadable"), "{found:#?}");
+    found.iter().map(|found| tree.short(&found.path)).collect()
+}
+
+/// Whether the mode keeps this user out; root may read everything.
+fn close(tree: &Tree, path: &str) -> bool {
+    set_permissions(tree.path(path), Permissions::from_mode(0o000)).expect("a mode");
+    std::fs::read_dir(tree.path(path)).is_err()
+}
+
+fn open_again(tree: &Tree, path: &str) {
+    set_permissions(tree.path(path), Permissions::from_mode(0o700)).expect("a mode");
+}
+
+#[test]
+fn places_of_plugins_that_cannot_be_read_are_one_finding_each() {
+    let plugin = |name: &str| {
+        format!(
+            "=== h/.claude/plugins/{name}/.claude-plugin/plugin.json\n{{\"name\": \"{name}\"}}\n=== h/.claude/plugins/{name}/skills/s/SKILL.md{SKILL}"
+        )
+    };
+    let discover = |tree: &Tree| {
+        let found = discover_roots_ambient(&Discovery { home: Some(tree.path("h")), ..Discovery::default() });
+        let found = found.expect("nothing that was named is missing");
+        let loaded = SkillRoots::open_ambient(found.roots).load(&options());
+        let names: Vec<String> = loaded.skills.iter().map(|skill| skill.id.command.as_str().to_owned()).collect();
+        (names, unreadable(tree, &found.diagnostics))
+    };
+    let place = "h/.claude/plugins";
+    let tree = Tree::new(&format!(
+        "{}{}=== {place}/self -> self\n=== {place}/gone -> nowhere\n=== {place}/out -> ^/elsewhere\n=== elsewhere/\n=== {place}/config.json\n{{}}\n=== {place}/no-plugin/\n=== {place}/a-file/.claude-plugin\nx\n=== {place}/marketplaces/loop -> loop\n=== {place}/again -> good\n",
+        plugin("good"),
+        plugin("shut")
+    ));
+    let mut expected = vec!["gone", "out", "self"];
+    let is_shut = close(&tree, &format!("{place}/shut"));
+    if is_shut {
+        expected.push("shut");
+    }
+    expected.push("marketplaces/loop");
+    let (names, found) = discover(&tree);
+    open_again(&tree, &format!("{place}/shut"));
+    assert_eq!(names, if is_shut { vec!["good:s"] } else { vec!["good:s", "shut:s"] });
+    let whole: Vec<String> = expected.iter().map(|name| format!("{place}/{name}")).collect();
+    assert_eq!(found, whole);
+
+    for (plugins, expected) in [
+        ("=== h/.claude/plugins\nA file.\n", "h/.claude/plugins"),
+        ("=== h/.claude/plugins -> plugins\n", "h/.claude/plugins"),
+        ("=== h/.claude/plugins -> nowhere\n", "h/.claude/plugins"),
+        ("=== h/.claude/plugins/marketplaces\nA file.\n", "h/.claude/plugins/marketplaces"),
+        ("=== h/.claude/plugins/marketplaces -> marketplaces\n", "h/.claude/plugins/marketplaces"),
+    ] {
+        let tree = Tree::new(&format!("{plugins}=== h/.claude/skills/own/SKILL.md{SKILL}"));
+        assert_eq!(discover(&tree), (vec!["own".to_owned()], vec![expected.to_owned()]), "{plugins}");
+    }
+    let tree = Tree::new(&format!("=== h/.claude/skills/own/SKILL.md{SKILL}"));
+    assert_eq!(discover(&tree).1, Vec::<String>::new(), "what is not there is no finding");
+}
+
+#[test]
+fn nested_places_that_cannot_be_read_are_one_finding_each() {
+    let tree = Tree::new(&format!(
+        "=== p/.git/HEAD\n=== p/good/.claude/skills/s/SKILL.md{SKILL}=== p/none/x\n=== p/file\nx\n=== p/loop/.claude/skills -> skills\n=== p/gone/.claude/skills -> nowhere\n=== p/flat/.claude\nA file.\n=== p/shut/.claude/skills/s/SKILL.md{SKILL}=== p/inner/.claude/skills/s/SKILL.md{SKILL}"
+    ));
+    let is_shut = close(&tree, "p/shut") & close(&tree, "p/inner/.claude");
+    let project = project_ambient(&tree.path("p"), None).expect("a project");
+    let new = || NestedDiscovery::new(project.clone(), GitUser::default());
+    let touches = ["good/x", "none/x", "file/x", "loop/x", "gone/x", "flat/x", "shut/x", "inner/x", "missing/x"];
+    let (mut touching, mut walking) = (new(), new());
+    let found = [touching.touch_ambient(touches), walking.walk_ambient(100)].map(|touched| {
+        let loaded: Vec<_> = touched.roots.iter().map(|root| load_root_ambient(root, &options())).collect();
+        let findings = loaded.iter().flat_map(|loaded| loaded.diagnostics.iter()).chain(&touched.diagnostics);
+        let mut findings = unreadable(&tree, &findings.cloned().collect::<Vec<_>>());
+        findings.sort();
+        (loaded.iter().map(|loaded| loaded.skills.len()).sum::<usize>(), findings)
+    });
+    open_again(&tree, "p/shut");
+    open_again(&tree, "p/inner/.claude");
+    let places =
+        ["p/flat/.claude/skills", "p/gone/.claude/skills", "p/inner/.claude/skills", "p/loop/.claude/skills", "p/shut"];
+    let always = |place: &&str| is_shut || !matches!(*place, "p/inner/.claude/skills" | "p/shut");
+    let places: Vec<String> = places.iter().filter(|place| always(place)).map(|place| (*place).to_owned()).collect();
+    for (skills, findings) in found {
+        assert_eq!((skills, findings), (if is_shut { 1 } else { 3 }, places.clone()));
+    }
+    assert_eq!(touching.touch_ambient(touches).diagnostics, Vec::new(), "each is said once");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 use crate::tree::Tree;
-use skillgate_loader::{NestedDiscovery, Touched, project_ambient};
+use skillgate_loader::{GitUser, NestedDiscovery, Touched, project_ambient};
 use std::path::Path;
 
 fn nested(tree: &Tree, project: &str) -> NestedDiscovery {
     let project = project_ambient(&tree.path(project), None).expect("a project");
-    NestedDiscovery::new(project, Some(tree.path("global")))
+    NestedDiscovery::new(project, GitUser { home: Some(tree.path("home")), config: None })
 }
 
 fn roots(tree: &Tree, touched: &Touched) -> Vec<String> {
@@ -58,12 +58,47 @@ fn a_file_is_the_same_however_it_is_named_and_one_outside_is_none() {
 }
 
 #[test]
+fn a_path_through_links_is_the_place_that_they_lead_to() {
+    let tree = Tree::new(&format!("{SKILLS}=== q -> p\n=== deep -> p/a/b\n=== one.rs -> p/a/one.rs\n=== p/a/one.rs\n"));
+    for (named, file, expected) in [
+        // The root, a directory in it, and a file.
+        ("q/z/new.rs", "z/new.rs", &["p/z/.claude/skills"][..]),
+        ("deep/c/d.rs", "a/b/c/d.rs", &["p/a/b/.claude/skills", "p/a/.claude/skills"]),
+        ("deep/none/../x.rs", "a/b/x.rs", &["p/a/b/.claude/skills", "p/a/.claude/skills"]),
+        ("one.rs", "a/one.rs", &["p/a/.claude/skills"]),
+        // Behind a link `..` is the directory above the place that it leads to, as for everybody who opens it.
+        ("deep/../x.rs", "a/x.rs", &["p/a/.claude/skills"]),
+    ] {
+        let touched = nested(&tree, "p").touch_ambient([tree.path(named)]);
+        assert_eq!(touched.files, [file], "{named}");
+        assert_eq!(roots(&tree, &touched), expected, "{named}");
+    }
+    assert_eq!(nested(&tree, "q").touch_ambient(["z/x"]).files, ["z/x"]);
+    let outside = Tree::new(&format!("{SKILLS}=== q -> elsewhere\n=== elsewhere/\n=== loop -> loop\n"));
+    for named in ["q/x.rs", "loop/x.rs", "gone/x.rs"] {
+        assert_eq!(nested(&outside, "p").touch_ambient([outside.path(named)]).files, Vec::<String>::new(), "{named}");
+    }
+}
+
+#[test]
+fn a_link_inside_is_its_name_and_its_place() {
+    let tree = Tree::new(&format!(
+        "{SKILLS}=== p/link.md -> a/one.rs\n=== p/a/one.rs\n=== p/out.rs -> ^/out.rs\n=== out.rs\n"
+    ));
+    let touched = nested(&tree, "p").touch_ambient(["link.md", "out.rs"]);
+    assert_eq!(touched.files, ["link.md", "a/one.rs", "out.rs"]);
+    assert_eq!(touched.roots, Vec::new(), "a link brings the skills of no other directory");
+}
+
+#[test]
 fn what_git_ignores_is_not_looked_at_nor_anything_inside() {
     for (rules, file) in [
         ("=== p/.gitignore\na/\n", "a/b/c/d.rs"),
         ("=== p/.gitignore\n/a\n", "a/b/c/d.rs"),
         ("=== p/.git/info/exclude\na/\n", "a/b/c/d.rs"),
-        ("=== global\na/\n", "a/b/c/d.rs"),
+        ("=== home/.config/git/ignore\na/\n", "a/b/c/d.rs"),
+        ("=== home/.gitconfig\n[core]\n\texcludesFile = ~/mine\n=== home/mine\na/\n", "a/b/c/d.rs"),
+        ("=== home/.config/git/config\n[core]\n\texcludesFile = mine\n=== p/mine\na/\n", "a/b/c/d.rs"),
         ("=== p/.gitignore\n*\n!b\n", "a/b/c/d.rs"),
     ] {
         let tree = Tree::new(&format!("{SKILLS}{rules}"));
@@ -72,9 +107,60 @@ fn what_git_ignores_is_not_looked_at_nor_anything_inside() {
 }
 
 #[test]
+fn the_users_own_rules_are_those_that_git_would_take() {
+    let mine = "=== home/mine\na/\n=== home/.config/git/ignore\nz/\n=== xdg/git/ignore\na/\nz/\n";
+    let rules = format!("{SKILLS}{mine}=== home/.gitconfig\n[core]\nexcludesFile = ~/mine\n");
+    // The one that the configuration names stands for the usual one, and the home's configuration is the last.
+    let tree = Tree::new(&format!("{rules}=== home/.config/git/config\n[core]\nexcludesFile = ~/none\n"));
+    assert_eq!(found(&tree, &["a/b/c/d.rs", "z/x"]), ["p/z/.claude/skills"]);
+    let tree = Tree::new(&format!("{SKILLS}{mine}"));
+    assert_eq!(found(&tree, &["a/x", "z/x"]), ["p/a/.claude/skills"]);
+    let project = project_ambient(&tree.path("p"), None).expect("a project");
+    let user = GitUser { home: Some(tree.path("home")), config: Some(tree.path("xdg")) };
+    assert_eq!(roots(&tree, &NestedDiscovery::new(project.clone(), user).touch_ambient(["a/x", "z/x"])).len(), 0);
+    let nobody = NestedDiscovery::new(project, GitUser::default()).touch_ambient(["a/x", "z/x"]);
+    assert_eq!((roots(&tree, &nobody).len(), nobody.diagnostics), (2, Vec::new()));
+    // None at all.
+    let tree = Tree::new(&format!("{SKILLS}{mine}=== home/.gitconfig\n[core]\nexcludesFile =\n"));
+    assert_eq!(found(&tree, &["a/x", "z/x"]).len(), 2);
+}
+
+#[test]
+fn a_configuration_of_git_that_cannot_be_read_is_one_finding() {
+    let tree = Tree::new(&format!("{SKILLS}=== home/.gitconfig |\n=== home/.config/git/ignore\nz/\n"));
+    let touched = nested(&tree, "p").touch_ambient(["a/x", "z/x"]);
+    assert_eq!(roots(&tree, &touched), ["p/a/.claude/skills"], "the usual rules hold");
+    let paths: Vec<String> = touched.diagnostics.iter().map(|found| tree.short(&found.path)).collect();
+    assert_eq!(paths, ["home/.gitconfig"]);
+}
+
+#[test]
+fn a_working_tree_has_the_excludes_of_its_repository() {
+    let skills = SKILLS.replace("=== p/.git/HEAD\n", "");
+    for (marker, rules) in [
+        ("gitdir: ^/main/.git/worktrees/p\n", "main/.git"),
+        ("gitdir: ../main/.git/worktrees/p\n", "main/.git"),
+        ("gitdir: ../main/.git/modules/p\n", "main/.git/modules/p"),
+    ] {
+        let tree = Tree::new(&format!(
+            "{skills}=== main/.git/worktrees/p/commondir\n../..\n=== main/.git/modules/p/HEAD\n=== {rules}/info/exclude\na/\n"
+        ));
+        let whole = tree.path("");
+        tree.add("p/.git", marker.replace("^/", whole.to_str().expect("text")).as_bytes());
+        let touched = nested(&tree, "p").touch_ambient(["a/b/c/d.rs", "z/x"]);
+        assert_eq!(roots(&tree, &touched), ["p/z/.claude/skills"], "{marker}");
+        assert_eq!(touched.diagnostics, Vec::new(), "{marker}");
+    }
+    // A marker that leads nowhere says nothing of rules.
+    let tree = Tree::new(&format!("{skills}=== p/.git\ngitdir: ../nowhere\n"));
+    let touched = nested(&tree, "p").touch_ambient(["a/x"]);
+    assert_eq!((roots(&tree, &touched).len(), touched.diagnostics), (1, Vec::new()));
+}
+
+#[test]
 fn the_nearest_rules_decide() {
     let tree = Tree::new(&format!(
-        "{SKILLS}=== p/.gitignore\nb\n=== p/a/.gitignore\n!b\n=== global\nz\n=== p/.git/info/exclude\n!z\n"
+        "{SKILLS}=== p/.gitignore\nb\n=== p/a/.gitignore\n!b\n=== home/.config/git/ignore\nz\n=== p/.git/info/exclude\n!z\n"
     ));
     assert_eq!(found(&tree, &["a/b/c/d.rs"]).len(), 2);
     assert_eq!(found(&tree, &["z/x"]), ["p/z/.claude/skills"]);

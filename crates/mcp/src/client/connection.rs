@@ -1,5 +1,6 @@
 use super::launch::{ServerLauncher, ServerProgram};
 use super::process::ServerProcess;
+use super::servers::Alive;
 use super::{http, process};
 use crate::config::{ServerEntry, ServerTransport};
 use crate::finding::{Finding, FindingCode, shown};
@@ -34,6 +35,8 @@ pub(super) struct Connection {
     cancel: Option<RunningServiceCancellationToken>,
     process: Option<ServerProcess>,
     oversized: Option<Arc<AtomicBool>>,
+    /// Goes after the process, which who waits for its end relies on.
+    alive: Option<Alive>,
 }
 
 impl fmt::Debug for Connection {
@@ -83,6 +86,10 @@ impl Connection {
                         Ok(connection)
                     }
                     Err(Failed::Finding(finding)) => {
+                        if finding.code == FindingCode::TimedOut {
+                            // Its time is over: what it wrote is there, and more is not waited for.
+                            process.kill().await;
+                        }
                         let words = process.all_words().await;
                         let finding = match process.fault().filter(|_| finding.code == FindingCode::Closed) {
                             Some(fault) => Finding { message: format!("{}: {fault}", finding.message), ..finding },
@@ -157,8 +164,17 @@ impl Connection {
         }
         let cancel = Some(service.cancellation_token());
         let closed = tokio::spawn(async move { service.waiting().await.ok() });
-        let connection =
-            Self { peer, info, limits: limits.clone(), watch, closed, cancel, process: None, oversized: None };
+        let connection = Self {
+            peer,
+            info,
+            limits: limits.clone(),
+            watch,
+            closed,
+            cancel,
+            process: None,
+            oversized: None,
+            alive: None,
+        };
         connection.subscribe();
         Ok(connection)
     }
@@ -176,6 +192,12 @@ impl Connection {
                 watch.list_changed();
             }
         });
+    }
+
+    /// Tells whoever has the other end that it is there, until its process is gone.
+    pub(super) fn held_by(mut self, alive: Alive) -> Self {
+        self.alive = Some(alive);
+        self
     }
 
     /// Is set when the server is left for what it sends.

@@ -79,7 +79,7 @@ impl<'c> Fetch<'c> {
             wanted.truncate(bound);
         }
         let skills = self.named_and_read(wanted).await?;
-        Ok(Offer { skills, findings: self.findings })
+        Ok(Offer { skills, findings: bounded(self.findings, self.connection.limits.findings) })
     }
 
     /// The skills, by the first of the three ways that gives any.
@@ -123,7 +123,7 @@ impl<'c> Fetch<'c> {
     /// `skill://index.json`, when there is one.
     async fn index(&mut self) -> Result<Vec<Listed>, Lost> {
         match read::text(self.connection, uri::INDEX_URI).await {
-            Ok(text) => Ok(index::read(&text, &mut self.findings).unwrap_or_default()),
+            Ok(text) => Ok(index::read(&text, self.connection.limits.listed, &mut self.findings).unwrap_or_default()),
             // Most servers have none, and say so in one of many ways.
             Err(Trouble::Refused { .. }) => Ok(Vec::new()),
             Err(Trouble::Item(finding)) => {
@@ -290,6 +290,18 @@ impl<'c> Fetch<'c> {
         }
         skills
     }
+}
+
+/// As many findings as somebody reads. The worst stay, in their order, so that a server cannot hide one behind many.
+fn bounded(mut findings: Vec<Finding>, bound: usize) -> Vec<Finding> {
+    let surplus = findings.len().saturating_sub(bound);
+    if surplus > 0 {
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        findings.truncate(bound);
+        let message = format!("there are {surplus} further findings, none worse than these");
+        findings.push(Finding::new(FindingCode::TooMany, message));
+    }
+    findings
 }
 
 async fn read_one(connection: &Connection, wanted: Wanted, name: String) -> Result<RemoteSkill, Trouble> {

@@ -15,7 +15,10 @@ pub(super) fn transport(
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, Finding> {
     // Another part of the program may have chosen one already, which is as good.
     let _already = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
+    let builder = reqwest::Client::builder();
+    // Without TLS only this machine is reached, and a proxy would be told the headers.
+    let builder = if url.starts_with("https:") { builder } else { builder.no_proxy() };
+    let client = builder
         .connect_timeout(limits.connect)
         .pool_max_idle_per_host(0)
         .redirect(reqwest::redirect::Policy::none())

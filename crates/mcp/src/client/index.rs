@@ -16,8 +16,8 @@ pub(super) struct Listed {
     pub(super) size: Option<u64>,
 }
 
-/// Reads an index. Members that are not known are passed over, as the form grew over time.
-pub(super) fn read(text: &str, findings: &mut Vec<Finding>) -> Option<Vec<Listed>> {
+/// Reads an index as far as `bound` entries. Members that are not known are passed over, as the form grew over time.
+pub(super) fn read(text: &str, bound: usize, findings: &mut Vec<Finding>) -> Option<Vec<Listed>> {
     let invalid = |message: String| Finding::new(FindingCode::IndexInvalid, message).about(super::uri::INDEX_URI);
     let index: Value = match serde_json::from_str(text) {
         Ok(index) => index,
@@ -30,8 +30,12 @@ pub(super) fn read(text: &str, findings: &mut Vec<Finding>) -> Option<Vec<Listed
         findings.push(invalid("it has no list `skills`".to_owned()));
         return None;
     };
+    if entries.len() > bound {
+        let message = format!("it has {} entries; the first {bound} are looked at", entries.len());
+        findings.push(Finding::new(FindingCode::TooMany, message).about(super::uri::INDEX_URI));
+    }
     let mut listed = Vec::new();
-    for (position, entry) in entries.iter().enumerate() {
+    for (position, entry) in entries.iter().take(bound).enumerate() {
         let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
         let header = |key: &str| {
             entry.get("frontmatter").and_then(|header| header.get(key)).and_then(Value::as_str).map(str::to_owned)
@@ -73,7 +77,7 @@ mod tests {
             7
         ]}"#;
         let mut findings = Vec::new();
-        let listed = read(text, &mut findings).expect("an index");
+        let listed = read(text, 100, &mut findings).expect("an index");
         let shown: Vec<_> =
             listed.iter().map(|it| (it.uri.as_str(), it.name.as_deref(), it.digest.as_deref())).collect();
         assert_eq!(
@@ -88,7 +92,7 @@ mod tests {
     fn what_is_no_index_gives_nothing() {
         for text in ["", "[]", "{\"skills\": {}}", "\u{0}"] {
             let mut findings = Vec::new();
-            assert_eq!(read(text, &mut findings), None, "{text:?}");
+            assert_eq!(read(text, 100, &mut findings), None, "{text:?}");
             assert_eq!(findings.len(), 1, "{text:?}");
         }
     }

@@ -19,7 +19,7 @@ pub(super) type Answers = Box<dyn AsyncRead + Send + Unpin>;
 /// What a server reads.
 pub(super) type Requests = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// A server's process with all that it started. Nothing of it outlives this value.
+/// A server's process with all that it started. Nothing of its process group outlives this value.
 #[derive(Debug)]
 pub(super) struct ServerProcess {
     runs: Runs,
@@ -161,6 +161,18 @@ impl ServerProcess {
             let _heard = tokio::time::timeout(GRACE, hears).await;
         }
         self.last_words()
+    }
+
+    /// Ends it at once; what it wrote is kept.
+    pub(super) async fn kill(&mut self) {
+        match &mut self.runs {
+            Runs::Child { .. } => self.runs.kill(),
+            Runs::Launched(process) => {
+                let process = process.take();
+                // To end it takes a moment.
+                let _ended = tokio::task::spawn_blocking(move || drop(process)).await;
+            }
+        }
     }
 
     /// Why it ended, where whoever started it knows more than what it wrote.

@@ -12,7 +12,9 @@ use serde::Serialize;
 use skillgate_core::Source;
 use skillgate_runtime::{HeldExtras, HeldSkill, SkillSource};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// A server that stayed this long is tried again as if for the first time.
 const STEADY: Duration = Duration::from_secs(60);
+/// How long the end of all servers is waited for.
+const END: Duration = Duration::from_secs(2);
 
 /// How it stands with one server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -71,8 +75,25 @@ pub struct ServerReport {
 /// when it is gone. Whatever it does costs its own skills only.
 pub struct McpServers {
     shared: Arc<Shared>,
-    stop: CancellationToken,
+    end: ServersEnd,
     runtime: Option<tokio::runtime::Runtime>,
+}
+
+/// Ends what was started for the servers, from elsewhere: a host that a signal ends does not drop its values.
+#[derive(Clone, Debug)]
+pub struct ServersEnd {
+    stop: CancellationToken,
+    /// Says that nothing is there any more by being closed: each connection and each task holds the other end.
+    ended: Arc<Mutex<Receiver<Infallible>>>,
+}
+
+impl ServersEnd {
+    /// Ends all connections and the processes that were started for them, and waits until these are killed, at most two seconds.
+    pub fn end(&self) {
+        self.stop.cancel();
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let _closed = ended.recv_timeout(END);
+    }
 }
 
 impl fmt::Debug for McpServers {
@@ -91,7 +112,10 @@ pub struct ClientOptions {
     pub launcher: Option<Arc<dyn ServerLauncher>>,
 }
 
-type Subscriber = Arc<dyn Fn() + Send + Sync>;
+type Subscriber = Arc<dyn Fn(&ServerReport) + Send + Sync>;
+
+/// Held by what may have a process of a server.
+pub(super) type Alive = Sender<Infallible>;
 
 pub(super) struct Shared {
     /// Where the connections live.
@@ -114,6 +138,17 @@ impl McpServers {
     /// # Errors
     /// What the system says when there cannot be threads for them.
     pub fn connect(entries: Vec<ServerEntry>, options: &ClientOptions) -> std::io::Result<Self> {
+        let servers = Self::begin(entries, options)?;
+        servers.wait();
+        Ok(servers)
+    }
+
+    /// Begins to start or reach all servers and waits for none, so that one that hangs holds up nothing: their skills come as they
+    /// answer, and [`McpServers::subscribe`] tells of them.
+    ///
+    /// # Errors
+    /// What the system says when there cannot be threads for them.
+    pub fn begin(entries: Vec<ServerEntry>, options: &ClientOptions) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("skillgate-mcp")
@@ -128,6 +163,7 @@ impl McpServers {
             subscribers: Mutex::default(),
         });
         let stop = CancellationToken::new();
+        let (alive, ended) = channel();
         for entry in entries {
             all.put(ServerReport {
                 name: entry.name.clone(),
@@ -138,17 +174,22 @@ impl McpServers {
                 skills: Vec::new(),
                 findings: Vec::new(),
             });
-            let (shared, stop, options) = (Arc::clone(&all), stop.clone(), options.clone());
+            let (shared, stop, options, alive) = (Arc::clone(&all), stop.clone(), options.clone(), alive.clone());
             runtime.spawn(async move {
                 // Dropping the connection ends the server, so nothing has to be done when the host stops.
                 tokio::select! {
                     () = stop.cancelled() => {}
-                    () = look_after(entry, options, &shared) => {}
+                    () = look_after(entry, options, &shared, &alive) => {}
                 }
             });
         }
-        all.wait_until_settled();
-        Ok(Self { shared: all, stop, runtime: Some(runtime) })
+        let end = ServersEnd { stop, ended: Arc::new(Mutex::new(ended)) };
+        Ok(Self { shared: all, end, runtime: Some(runtime) })
+    }
+
+    /// Waits until each server has answered or failed; the limits bound the wait.
+    pub fn wait(&self) {
+        self.shared.wait_until_settled();
     }
 
     /// What is known of each server, by name.
@@ -170,19 +211,32 @@ impl McpServers {
         Arc::new(McpSkills { shared: Arc::clone(&self.shared), keeps: Some(Arc::new(self)) })
     }
 
-    /// Calls `changed` whenever the skills of a server are others than before.
-    pub fn subscribe(&self, changed: impl Fn() + Send + Sync + 'static) {
-        let mut subscribers = self.shared.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
-        subscribers.push(Arc::new(changed));
+    /// Calls `changed` with each server that has answered or failed by now, and then whenever one is in another state or has other
+    /// skills than before.
+    pub fn subscribe(&self, changed: impl Fn(&ServerReport) + Send + Sync + 'static) {
+        let changed: Subscriber = Arc::new(changed);
+        let known: Vec<ServerReport> = {
+            // While it is held no report changes, so each is told of once.
+            let reports = self.shared.reports();
+            self.shared.subscribers().push(Arc::clone(&changed));
+            reports.values().filter(|report| report.state != ServerState::Connecting).cloned().collect()
+        };
+        known.iter().for_each(|report| changed(report));
+    }
+
+    /// What ends all of it from elsewhere.
+    #[must_use]
+    pub fn end(&self) -> ServersEnd {
+        self.end.clone()
     }
 }
 
 impl Drop for McpServers {
     fn drop(&mut self) {
-        self.stop.cancel();
+        self.end.stop.cancel();
         let Some(runtime) = self.runtime.take() else { return };
         // Long enough for the tasks to see it; their servers are killed as they end.
-        let end = move || runtime.shutdown_timeout(Duration::from_secs(2));
+        let end = move || runtime.shutdown_timeout(END);
         // A task may be the last to hold this, and a task may not wait.
         if tokio::runtime::Handle::try_current().is_ok() { drop(std::thread::spawn(end)) } else { end() }
     }
@@ -222,19 +276,20 @@ impl Shared {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn subscribers(&self) -> std::sync::MutexGuard<'_, Vec<Subscriber>> {
+        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put(&self, report: ServerReport) {
-        let changed = {
+        let told = {
             let mut reports = self.reports();
             let before = reports.insert(report.name.clone(), report.clone());
-            before.is_some_and(|before| before.state != ServerState::Connecting && before.skills != report.skills)
+            let changed = before.is_some_and(|before| before.state != report.state || before.skills != report.skills);
+            if changed { self.subscribers().clone() } else { Vec::new() }
         };
         self.settled.notify_all();
-        if !changed {
-            return;
-        }
-        let subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for subscriber in subscribers {
-            subscriber();
+        for subscriber in told {
+            subscriber(&report);
         }
     }
 
@@ -247,11 +302,11 @@ impl Shared {
 }
 
 /// Keeps one server's report true, for ever.
-async fn look_after(entry: ServerEntry, options: ClientOptions, shared: &Shared) {
+async fn look_after(entry: ServerEntry, options: ClientOptions, shared: &Shared, alive: &Alive) {
     let mut backoff = options.limits.retry;
     loop {
         let began = tokio::time::Instant::now();
-        let lost = once(&entry, &options, shared).await;
+        let lost = once(&entry, &options, shared, alive).await;
         let transport = entry.transport.kind();
         shared.put(ServerReport {
             name: entry.name.clone(),
@@ -271,10 +326,10 @@ async fn look_after(entry: ServerEntry, options: ClientOptions, shared: &Shared)
 }
 
 /// One connection from its beginning to its end; gives why it ended.
-async fn once(entry: &ServerEntry, options: &ClientOptions, shared: &Shared) -> Finding {
+async fn once(entry: &ServerEntry, options: &ClientOptions, shared: &Shared, alive: &Alive) -> Finding {
     let limits = &options.limits;
     let connection = match Connection::open(entry, limits, options.launcher.as_ref()).await {
-        Ok(connection) => connection,
+        Ok(connection) => connection.held_by(alive.clone()),
         Err(finding) => return finding,
     };
     let reachable = shared.callers.put(&entry.name, &connection);

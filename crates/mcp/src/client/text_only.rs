@@ -2,7 +2,7 @@
 
 use super::skill::RemoteSkill;
 use crate::finding::{Finding, FindingCode};
-use skillgate_core::{Guarded, LoadedFrom, Profile};
+use skillgate_core::{LoadedFrom, Profile};
 use skillgate_format::{Document, ReadOptions, Template, TemplateOptions};
 
 /// Reads a text as the catalogue will.
@@ -20,8 +20,8 @@ pub(crate) fn document(name: &str, text: &str) -> Document {
 
 /// Says what of the skill is delivered as text and nothing else.
 pub(super) fn report(skill: &RemoteSkill, findings: &mut Vec<Finding>) {
-    let document = document(&skill.name, &skill.text);
-    let header = document.frontmatter();
+    let mut document = document(&skill.name, &skill.text);
+    let ignored = document.without_effects();
     let body = document.body();
     let template = Template::parse(&body, &TemplateOptions { profile: Profile::Safe, arguments: Vec::new() });
     let mut report = |code, message: String| findings.push(Finding::new(code, message).about(&skill.uri));
@@ -31,10 +31,19 @@ pub(super) fn report(skill: &RemoteSkill, findings: &mut Vec<Finding>) {
         let message = format!("{commands} in its text will not run: the text is delivered as it stands");
         report(FindingCode::InjectionsLiteral, message);
     }
-    if !header.hooks.is_absent() {
-        report(FindingCode::HooksIgnored, "its hooks are not activated".to_owned());
+    for key in ignored {
+        match key {
+            "hooks" => report(FindingCode::HooksIgnored, "its hooks are not activated".to_owned()),
+            "allowed-tools" => report(FindingCode::ToolsNotGranted, "its `allowed-tools` grants nothing".to_owned()),
+            key => report(FindingCode::KeyIgnored, format!("its `{key}` has no effect: a remote skill is text only")),
+        }
     }
-    if !matches!(header.allowed_tools, Guarded::Absent) {
-        report(FindingCode::ToolsNotGranted, "its `allowed-tools` grants nothing".to_owned());
+    for variable in DIRECTORIES.iter().filter(|variable| body.contains(&format!("${{{variable}}}"))) {
+        let message =
+            format!("`${{{variable}}}` stays as it is: no directory of this machine is named to a remote text");
+        report(FindingCode::DirectoryVariable, message);
     }
 }
+
+/// Variables that a local skill has its directories from.
+const DIRECTORIES: [&str; 4] = ["CLAUDE_SKILL_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];

@@ -114,3 +114,21 @@ fn a_file_that_gives_nothing_says_why() {
     let error = McpConfig::parse(&format!("{{\"mcpServers\": {{{}}}}}", many.join(",")), none).expect_err("too many");
     assert_eq!(error, ConfigError::TooManyServers(MAX_SERVERS + 1));
 }
+
+#[test]
+fn a_whole_command_line_and_what_other_agents_fill_in_are_answered_with_what_to_write() {
+    let text = r#"{"mcpServers": {
+        "line": {"command": "npx -y @x/server"},
+        "header": {"url": "https://x.example/mcp", "headers": {"Authorization": "Bearer ${input:token}"}},
+        "folder": {"command": "/bin/x", "args": ["${workspaceFolder}"], "cwd": "/tmp"}
+    }}"#;
+    let config = McpConfig::parse(text, Lookups { variable: &|_| None, program: &|_| None }).expect("it can be read");
+    let help = |server: &str| {
+        let of = config.problems.iter().filter(|problem| problem.server == server);
+        of.filter_map(|problem| problem.help.clone()).collect::<Vec<_>>().join(" | ")
+    };
+    assert!(help("line").contains("\"command\": \"npx\", and each further word in `args`"), "{}", help("line"));
+    assert!(help("header").contains("write the value, or ${NAME}"), "{}", help("header"));
+    assert!(help("folder").contains("whole paths in `args`"), "{}", help("folder"));
+    assert!(config.servers.iter().all(|server| server.name == "folder"), "{:?}", config.servers);
+}

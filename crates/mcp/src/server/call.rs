@@ -8,7 +8,6 @@ use skillgate_runtime::{CancelToken, Invocation, InvokeError, InvokeRequest, Ses
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -18,6 +17,15 @@ pub(super) struct Wanted {
     pub(super) name: String,
     pub(super) arguments: Option<String>,
     pub(super) invoker: Invoker,
+}
+
+impl Wanted {
+    /// The request for a session, and what takes it back.
+    pub(super) fn request(&self) -> (CancelOnDrop, InvokeRequest) {
+        let cancel = CancelOnDrop(CancelToken::new());
+        let request = InvokeRequest::new(&self.name, self.invoker).cancel(cancel.0.clone());
+        (cancel, self.arguments.iter().fold(request, |request, text| request.arguments(text)))
+    }
 }
 
 /// What a request brings of an earlier answer that asked something: the client was told to come back with it.
@@ -65,15 +73,8 @@ impl Drop for CancelOnDrop {
 impl Call {
     /// Begins an invocation beside the tasks that speak with clients.
     pub(super) fn begin(session: Arc<Session>, questions: Arc<Questions>, wanted: Wanted) -> Self {
-        let cancel = CancelOnDrop(CancelToken::new());
-        let request = InvokeRequest::new(&wanted.name, wanted.invoker).cancel(cancel.0.clone());
-        let request = wanted.arguments.iter().fold(request, |request, text| request.arguments(text));
-        let invoke = move || session.invoke(&request);
-        // A task of its own begins on the thread that reads this request, without waking another one first.
-        let running = match Handle::current().runtime_flavor() {
-            RuntimeFlavor::MultiThread => tokio::spawn(async move { tokio::task::block_in_place(invoke) }),
-            _ => tokio::task::spawn_blocking(invoke),
-        };
+        let (cancel, request) = wanted.request();
+        let running = tokio::task::spawn_blocking(move || session.invoke(&request));
         Self { wanted, running, cancel, questions }
     }
 

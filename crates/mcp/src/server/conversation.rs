@@ -1,15 +1,19 @@
 //! One client's conversation: its session, and the calls that run for it.
 
 use super::call::{Call, Outcome, Parked, Reply, Resumed, Wanted};
-use super::elicit::Questions;
+use super::elicit::{Pending, Questions};
 use super::refused::Refused;
 use super::serve::Served;
 use rmcp::model::{ProgressNotificationParam, ProtocolVersion};
-use rmcp::service::{RequestContext, RoleServer};
-use skillgate_runtime::{Session, SessionOptions};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use skillgate_runtime::{Invocation, InvokeError, Session, SessionOptions};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 
 /// Handles the requests of one connection. It begins a session with the first call that needs one, when it is known whether the
 /// client's user can be asked.
@@ -22,6 +26,8 @@ pub(crate) struct Conversation {
     questions: Arc<Questions>,
     /// Calls whose client has to come back. Over a connection that stays they end with it.
     parked: Arc<Parked>,
+    /// Room for its requests. Each that is open holds some of this process's memory.
+    room: Arc<Semaphore>,
     /// Ends what waits on behalf of the connection when it is gone.
     pub(super) ended: CancellationToken,
     _end: DropGuard,
@@ -43,8 +49,10 @@ impl Conversation {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let ended = CancellationToken::new();
+        let room = Arc::new(Semaphore::new(served.options.requests_of_one.max(1)));
         Self {
             served,
+            room,
             id: format!("mcp-{}-{number}", std::process::id()),
             session: Mutex::default(),
             questions: Arc::new(Questions::new()),
@@ -85,6 +93,12 @@ impl Conversation {
         }
     }
 
+    /// Room for one more request, until it is dropped.
+    pub(super) fn open(&self) -> Result<OwnedSemaphorePermit, Refused> {
+        let room = Arc::clone(&self.room).try_acquire_owned();
+        room.map_err(|_| Refused::busy(self.served.options.requests_of_one.max(1)))
+    }
+
     /// Begins a call. One that asks by its answer has a session of its own: in that protocol each request stands alone, and a
     /// question of one call must not hold up another.
     fn begin(&self, context: &RequestContext<RoleServer>, way: Way, wanted: Wanted) -> Call {
@@ -105,11 +119,25 @@ impl Conversation {
         reply: Reply,
     ) -> Result<Outcome, Refused> {
         let cancelled = || Refused::new("cancelled", "the request was taken back");
+        let _open = self.open()?;
         let _turn = tokio::select! {
-            turn = self.served.turns.acquire() => turn.map_err(|_| cancelled())?,
+            turn = self.served.turns.take() => turn.ok_or_else(cancelled)?,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         let way = self.way(context);
+        let attendant = Attendant {
+            way,
+            served: Arc::clone(&self.served),
+            peer: context.peer.clone(),
+            taken_back: context.ct.clone(),
+            progress: Progress::new(context, self.served.options.progress),
+        };
+        if way != Way::Return
+            && reply == Reply::default()
+            && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
+        {
+            return here(self.session(context), Arc::clone(&self.questions), &wanted, attendant);
+        }
         let mut call = if reply == Reply::default() {
             self.begin(context, way, wanted)
         } else {
@@ -118,34 +146,96 @@ impl Conversation {
                 Resumed::AsksAgain(asks) => return Ok(Outcome::Asks(asks)),
             }
         };
-        let mut progress = Progress::new(context, self.served.options.progress);
-        let ended = loop {
+        let questions = Arc::clone(&call.questions);
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => {
+                call.stop().await;
+                Err(cancelled())
+            }
+            ended = &mut call.running => outcome(ended.ok()),
+            pending = attendant.attend(&questions) => self.parked.park(call, pending).map(Outcome::Asks),
+        }
+    }
+}
+
+/// What became of a call; one without a result ended in a panic.
+fn outcome(ended: Option<Result<Invocation, InvokeError>>) -> Result<Outcome, Refused> {
+    match ended {
+        Some(Ok(invocation)) => Ok(Outcome::Done(Box::new(invocation))),
+        Some(Err(error)) => Err(Refused::of(&error)),
+        None => Err(Refused::new("bug", "the call ended in a bug of Skillgate; its log says more")),
+    }
+}
+
+/// Runs a call on this thread, which the runtime goes on without: what the call gives is then there without waking another thread
+/// for it.
+fn here(
+    session: Arc<Session>,
+    questions: Arc<Questions>,
+    wanted: &Wanted,
+    attendant: Attendant,
+) -> Result<Outcome, Refused> {
+    let (cancel, request) = wanted.request();
+    let taken_back = attendant.taken_back.clone();
+    let attending = tokio::spawn(async move {
+        tokio::select! {
+            biased;
+            () = attendant.taken_back.clone().cancelled_owned() => {}
+            // No client of this protocol comes back with an answer.
+            pending = attendant.attend(&questions) => drop(pending),
+        }
+        // It may still want to ask; nobody answers any more.
+        drop(cancel);
+        loop {
+            drop(questions.next().await);
+        }
+    });
+    let attending = AbortOnDropHandle::new(attending);
+    let invoke = AssertUnwindSafe(|| session.invoke(&request));
+    let ended = tokio::task::block_in_place(|| catch_unwind(invoke));
+    drop(attending);
+    if taken_back.is_cancelled() {
+        return Err(Refused::new("cancelled", "the request was taken back"));
+    }
+    outcome(ended.ok())
+}
+
+/// Tells the client of a call how it goes, and asks its user what a rule asks.
+struct Attendant {
+    way: Way,
+    served: Arc<Served>,
+    peer: Peer<RoleServer>,
+    taken_back: CancellationToken,
+    progress: Progress,
+}
+
+impl Attendant {
+    /// Ends with a question that the client has to come back for.
+    async fn attend(mut self, questions: &Questions) -> Pending {
+        loop {
             tokio::select! {
                 biased;
-                () = context.ct.cancelled() => {
-                    call.stop().await;
-                    return Err(cancelled());
-                }
-                ended = &mut call.running => break ended,
-                pending = call.questions.next() => match way {
-                    Way::Return => return self.parked.park(call, pending).map(Outcome::Asks),
+                pending = questions.next() => match self.way {
+                    Way::Return => return pending,
                     Way::Elicit => {
-                        let asked = pending.ask(&context.peer, self.served.options.ask_within);
+                        // One call waits for this answer and does nothing else: its turn is another's meanwhile.
+                        let lent = self.served.turns.lend();
+                        let answered = async {
+                            let answer = pending.ask(&self.peer, self.served.options.ask_within).await;
+                            lent.take_back().await;
+                            pending.answer(answer);
+                        };
                         tokio::select! {
-                            () = asked => {}
-                            // The question is dropped, which is a no; the loop sees the cancellation.
-                            () = context.ct.cancelled() => {}
+                            () = answered => {}
+                            // The question is dropped, which is a no; the call sees the cancellation.
+                            () = self.taken_back.cancelled() => {}
                         }
                     }
                     Way::Nobody => drop(pending),
                 },
-                () = progress.tick() => progress.tell(context).await,
+                () = self.progress.tick() => self.progress.tell(&self.peer).await,
             }
-        };
-        match ended {
-            Ok(Ok(invocation)) => Ok(Outcome::Done(Box::new(invocation))),
-            Ok(Err(error)) => Err(Refused::of(&error)),
-            Err(_) => Err(Refused::new("bug", "the call ended in a bug of Skillgate; its log says more")),
         }
     }
 }
@@ -171,11 +261,11 @@ impl Progress {
         }
     }
 
-    async fn tell(&mut self, context: &RequestContext<RoleServer>) {
+    async fn tell(&mut self, peer: &Peer<RoleServer>) {
         let Some(token) = self.token.clone() else { return };
         self.told += 1;
         let told = ProgressNotificationParam::new(token, f64::from(self.told)).with_message("its commands are running");
-        if let Err(error) = context.peer.notify_progress(told).await {
+        if let Err(error) = peer.notify_progress(told).await {
             tracing::debug!(%error, "the client cannot be told of progress");
         }
     }

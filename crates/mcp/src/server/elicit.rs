@@ -76,23 +76,22 @@ impl Pending {
     /// Takes what the client came back with. Everything but a clear yes is a no.
     pub(super) fn answered(self, answer: &Value) {
         let answer = serde_json::from_value(answer.clone());
-        let answer = answer.map_or(Answer::No, |answer| decided(&answer, false));
-        let _nobody_waits = self.answer.send(answer);
+        self.answer(answer.map_or(Answer::No, |answer| decided(&answer, false)));
     }
 
     /// Asks the user of the client. Everything but a clear yes is a no.
-    pub(super) async fn ask(self, peer: &Peer<RoleServer>, limit: Duration) {
-        let answer = match request(&self.question, true) {
-            Some(request) => peer.create_elicitation_with_timeout(request, Some(limit)).await,
-            None => return,
-        };
-        let answer = match answer {
+    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Answer {
+        let Some(request) = request(&self.question, true) else { return Answer::No };
+        match peer.create_elicitation_with_timeout(request, Some(limit)).await {
             Ok(answer) => decided(&answer, self.question.always != Always::Never),
             Err(error) => {
                 tracing::warn!(%error, "the client did not answer a question");
                 Answer::No
             }
-        };
+        }
+    }
+
+    pub(super) fn answer(self, answer: Answer) {
         // Nobody waits any more when the invocation ended meanwhile.
         let _nobody_waits = self.answer.send(answer);
     }

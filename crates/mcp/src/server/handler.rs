@@ -85,7 +85,9 @@ impl ServerHandler for Conversation {
             let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
             let (skills, next_cursor) = page(offered(&session.catalogue()), key, request.as_ref())?;
             let index = is_first.then(resource::index_resource);
-            let resources = index.into_iter().chain(skills.iter().map(|skill| resource::resource(skill))).collect();
+            // A page of which some are left out is shorter; its cursor is the same.
+            let readable = skills.iter().filter(|skill| session.may_read(skill).is_ok());
+            let resources = index.into_iter().chain(readable.map(|skill| resource::resource(skill))).collect();
             Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })
         })
         .await
@@ -107,7 +109,8 @@ impl ServerHandler for Conversation {
     ) -> Result<ListSkillsResult, ErrorData> {
         self.blocking(&context, move |session| {
             let (skills, next_cursor) = page(offered(&session.catalogue()), key, request.as_ref())?;
-            let skills = skills.iter().filter_map(|skill| resource::listed(session, skill)).collect();
+            let readable = skills.iter().filter(|skill| session.may_read(skill).is_ok());
+            let skills = readable.filter_map(|skill| resource::listed(session, skill)).collect();
             Ok(ListSkillsResult { next_cursor, ..ListSkillsResult::with_all_items(skills) })
         })
         .await
@@ -120,7 +123,10 @@ impl ServerHandler for Conversation {
     ) -> Result<GetSkillResult, ErrorData> {
         self.blocking(&context, move |session| {
             let found = of_uri(&session.catalogue(), &request.uri);
-            let listed = found.and_then(|(skill, _)| resource::listed(session, &skill));
+            let listed = match found {
+                Some((skill, _)) => resource::got(session, &skill)?,
+                None => None,
+            };
             listed.map(GetSkillResult::new).ok_or_else(|| {
                 let message = format!("there is no skill `{}`", crate::finding::shown(&request.uri));
                 ErrorData::invalid_params(message, None)
@@ -219,8 +225,15 @@ impl Conversation {
         context: &RequestContext<RoleServer>,
         act: impl FnOnce(&Session) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
+        let open = self.open().map_err(|busy| busy.error())?;
         let session: Arc<Session> = self.session(context);
-        let done = tokio::task::spawn_blocking(move || act(&session)).await;
+        let acted = move || {
+            let result = act(&session);
+            // Also when nobody waits for it any more, it is one of those that are at work.
+            drop(open);
+            result
+        };
+        let done = tokio::task::spawn_blocking(acted).await;
         done.unwrap_or_else(|_| Err(Refused::new("bug", "the request ended in a bug of Skillgate").error()))
     }
 }

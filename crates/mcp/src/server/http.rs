@@ -1,16 +1,22 @@
 //! Skills over streamable HTTP, on this machine only.
 
 use super::serve::{ServeError, SkillServer};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
+use http_body::{Frame, SizeHint};
+use rmcp::transport::streamable_http_server::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use skillgate_core::Digest;
+use std::collections::HashMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use std::task::{Context, Poll};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 /// Where requests go.
 pub(super) const PATH: &str = "/mcp";
@@ -22,7 +28,7 @@ const MIN_TOKEN: usize = 32;
 pub struct HttpOptions {
     /// Conversations at once. A further client is told to come back.
     pub sessions: usize,
-    /// Requests at once.
+    /// Requests at once, each until all of its answer is sent.
     pub requests: usize,
 }
 
@@ -71,9 +77,77 @@ impl BearerToken {
 
 struct Guard {
     token: BearerToken,
+    places: Places,
+    requests: Arc<Semaphore>,
+}
+
+/// The places of conversations.
+struct Places {
     sessions: Arc<LocalSessionManager>,
-    most_sessions: usize,
-    requests: Semaphore,
+    free: Arc<Semaphore>,
+    /// By the conversation's id, as it stands in the header.
+    taken: Mutex<HashMap<Vec<u8>, OwnedSemaphorePermit>>,
+}
+
+/// The header that names a conversation.
+const SESSION: &str = "mcp-session-id";
+
+impl Places {
+    fn new(sessions: Arc<LocalSessionManager>, most: usize) -> Self {
+        Self { sessions, free: Arc::new(Semaphore::new(most.max(1))), taken: Mutex::default() }
+    }
+
+    /// A place, when there is one; those of conversations that have ended are free.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
+            return Some(place);
+        }
+        let mut taken = self.taken.lock().await;
+        let sessions = self.sessions.sessions.read().await;
+        taken.retain(|id, _| sessions.keys().any(|known| known.as_bytes() == id.as_slice()));
+        Arc::clone(&self.free).try_acquire_owned().ok()
+    }
+
+    /// Takes a place for the conversation that a request began. Without one it is ended, before its client knows of it.
+    async fn seat(&self, id: &[u8]) -> bool {
+        if let Some(place) = self.place().await {
+            self.taken.lock().await.insert(id.to_vec(), place);
+            return true;
+        }
+        let known = self.sessions.sessions.read().await.keys().find(|known| known.as_bytes() == id).cloned();
+        if let Some(known) = known
+            && let Err(error) = self.sessions.close_session(&known).await
+        {
+            tracing::warn!(%error, "a conversation for which there is no place does not end");
+        }
+        false
+    }
+}
+
+/// An answer that counts as a request until all of it is sent.
+struct Counted {
+    body: Body,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 pub(super) async fn serve(
@@ -100,9 +174,8 @@ pub(super) async fn serve(
     let service = StreamableHttpService::new(move || Ok(maker.conversation(&parked)), Arc::clone(&sessions), config);
     let guard = Arc::new(Guard {
         token: token.clone(),
-        sessions,
-        most_sessions: options.sessions.max(1),
-        requests: Semaphore::new(options.requests.max(1)),
+        places: Places::new(sessions, options.sessions),
+        requests: Arc::new(Semaphore::new(options.requests.max(1))),
     });
     let router = axum::Router::new()
         .route_service(PATH, service)
@@ -122,17 +195,21 @@ async fn guarded(State(guard): State<Arc<Guard>>, request: Request, next: Next) 
         )
             .into_response();
     }
-    let Ok(_turn) = guard.requests.try_acquire() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many requests at once\n").into_response();
+    let Ok(turn) = Arc::clone(&guard.requests).try_acquire_owned() else {
+        return full("1", "too many requests at once\n");
     };
-    let begins = !request.headers().contains_key("mcp-session-id");
-    if begins && guard.sessions.sessions.read().await.len() >= guard.most_sessions {
-        return (
-            StatusCode::SERVICE_UNAVAILABLE,
-            [(header::RETRY_AFTER, "30")],
-            "there are as many conversations as there may be\n",
-        )
-            .into_response();
+    let begins = !request.headers().contains_key(SESSION);
+    let response = next.run(request).await;
+    // Only a handshake begins a conversation; in the newest protocol there are none, and its requests stand alone.
+    let begun = response.headers().get(SESSION).filter(|_| begins);
+    if let Some(id) = begun
+        && !guard.places.seat(id.as_bytes()).await
+    {
+        return full("30", "there are as many conversations as there may be\n");
     }
-    next.run(request).await
+    response.map(|body| Body::new(Counted { body, _turn: turn }))
+}
+
+fn full(seconds: &'static str, message: &'static str) -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, seconds)], message).into_response()
 }

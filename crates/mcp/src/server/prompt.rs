@@ -1,6 +1,7 @@
 //! Skills that a user may invoke, as prompts.
 
 use super::fork;
+use super::skill_entry::title;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
@@ -27,7 +28,7 @@ pub(super) fn definition(skill: &Skill) -> Prompt {
         header.arguments.iter().map(argument).collect()
     };
     Prompt::new(skill.id.command.to_string(), skill.description.as_deref().map(str::to_owned), Some(arguments))
-        .with_title(skill.label.as_str())
+        .with_title(title(skill))
 }
 
 /// The arguments as a user would have typed them: named ones in their order, each one word. `by_name`: the skill takes them as

@@ -1,10 +1,12 @@
 //! What a client is told when a skill is not invoked: the rule, and what would allow it.
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 use serde_json::{Value, json};
 use skillgate_policy::{RefusalReason, SkillRefusal};
 use skillgate_runtime::InvokeError;
+
+const BUSY: &str = "busy";
 
 /// Why a call gives no text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +83,12 @@ impl Refused {
         refused
     }
 
+    /// As many requests of the client are open as may be.
+    pub(super) fn busy(most: usize) -> Self {
+        let message = format!("this client has {most} requests open, which is the most");
+        Self::new(BUSY, message).help("send it again when one of them is answered")
+    }
+
     fn json(&self) -> Value {
         json!({"code": self.code, "number": self.number, "message": self.message, "rule": self.rule, "help": self.help})
     }
@@ -107,7 +115,9 @@ impl Refused {
             Some(rule) => format!("{} (rule: {rule})", self.message),
             None => self.message.clone(),
         };
-        ErrorData::invalid_params(message, Some(self.json()))
+        // Nothing is wrong with a request that may come again.
+        let code = if self.code == BUSY { ErrorCode(-32000) } else { ErrorCode::INVALID_PARAMS };
+        ErrorData::new(code, message, Some(self.json()))
     }
 }
 

@@ -1,6 +1,8 @@
-//! The texts of skills as resources, their index, and the lists of the skills extension. Reading runs nothing.
+//! The texts of skills as resources, their index, and the lists of the skills extension. Reading runs nothing, and what the rules say
+//! about a skill holds for its text too: the lists leave out what may not be read.
 
-use super::skill_entry::{file_uri, of_uri, offered, uri};
+use super::refused::Refused;
+use super::skill_entry::{file_uri, of_uri, offered, title, uri};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::ErrorData;
@@ -9,7 +11,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 use skillgate_core::{Digest, Skill};
-use skillgate_runtime::Session;
+use skillgate_runtime::{InvokeError, Session};
 use std::sync::Arc;
 
 pub(super) const INDEX: &str = "skill://index.json";
@@ -24,7 +26,7 @@ pub(super) fn index_resource() -> Resource {
 
 pub(super) fn resource(skill: &Skill) -> Resource {
     let resource = Resource::new(uri(skill), skill.id.command.to_string())
-        .with_title(skill.label.as_str())
+        .with_title(title(skill))
         .with_mime_type(MARKDOWN)
         .with_size(skill.bytes);
     match &skill.description {
@@ -42,6 +44,7 @@ pub(super) fn read(session: &Session, wanted: &str) -> Result<ReadResourceResult
     let unknown =
         || ErrorData::resource_not_found(format!("there is no resource `{}`", crate::finding::shown(wanted)), None);
     let (skill, path) = of_uri(&session.catalogue(), wanted).ok_or_else(unknown)?;
+    session.decide_reading(&skill).map_err(|error| refused(&error))?;
     if path == "SKILL.md" {
         let text = text(session, &skill)?;
         return Ok(ReadResourceResult::new(vec![ResourceContents::text(text, wanted).with_mime_type(MARKDOWN)]));
@@ -72,6 +75,10 @@ fn mime(path: &str) -> &'static str {
     }
 }
 
+fn refused(error: &InvokeError) -> ErrorData {
+    Refused::of(error).error()
+}
+
 /// The whole text of a skill's file, as the author wrote it.
 fn text(session: &Session, skill: &Skill) -> Result<String, ErrorData> {
     let decided = session.roots().text(skill, session.load_options());
@@ -83,6 +90,7 @@ fn text(session: &Session, skill: &Skill) -> Result<String, ErrorData> {
 fn index(session: &Session) -> String {
     let skills: Vec<_> = offered(&session.catalogue())
         .iter()
+        .filter(|skill| session.may_read(skill).is_ok())
         .filter_map(|skill| {
             // One that is gone since it was listed is not in the index.
             let text = text(session, skill).ok()?;
@@ -96,6 +104,12 @@ fn index(session: &Session) -> String {
         })
         .collect();
     json!({"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json", "skills": skills}).to_string()
+}
+
+/// What `skills/get` gives. `None` as in [`listed`].
+pub(super) fn got(session: &Session, skill: &Arc<Skill>) -> Result<Option<Listed>, ErrorData> {
+    session.decide_reading(skill).map_err(|error| refused(&error))?;
+    Ok(listed(session, skill))
 }
 
 /// An entry of `skills/list`. `None` for a skill that does not keep the rules of the extension, such as one whose label is not

@@ -1,16 +1,20 @@
 use super::call::Parked;
 use super::conversation::Conversation;
+#[cfg(target_os = "linux")]
+use super::direct::{AtOnce, Direct, Passing};
 use super::http::{self, BearerToken, HttpOptions};
+use super::turns::Turns;
 use crate::stream::LineBound;
-use rmcp::service::{RoleServer, ServerInitializeError, serve_server};
+use rmcp::service::{RoleServer, ServerInitializeError, Service, serve_server};
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::stdio_pipes;
+use rmcp::transport::{Transport, stdio_pipes};
 use skillgate_runtime::{Runtime, Subscription};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How skills are served.
@@ -22,6 +26,9 @@ pub struct ServeOptions {
     pub ask_within: Duration,
     /// Calls of skills that run at once, of all clients together; others wait.
     pub calls_at_once: usize,
+    /// Requests of one client that are open at once, those that wait for their turn among them. A further one is refused as
+    /// `busy`.
+    pub requests_of_one: usize,
     /// How often a client that wants to know is told that its call still runs.
     pub progress: Duration,
     /// The longest message that is read, bytes.
@@ -34,6 +41,7 @@ impl Default for ServeOptions {
             ask: true,
             ask_within: Duration::from_secs(300),
             calls_at_once: 16,
+            requests_of_one: 64,
             progress: Duration::from_secs(1),
             message_bytes: 4 << 20,
         }
@@ -50,6 +58,12 @@ pub enum ServeError {
     /// The client did not begin as the protocol says.
     #[error("the client did not begin as the protocol says: {0}")]
     Handshake(String),
+    /// The client sent a message that is longer than is read; what comes after it has no beginning.
+    #[error("the client sent a message of more than {bytes} bytes, which ends the connection")]
+    TooLarge {
+        /// The most.
+        bytes: usize,
+    },
     /// The address can be reached from other machines.
     #[error("`{0}` can be reached from other machines; skills are served on this machine only")]
     NotLoopback(SocketAddr),
@@ -60,7 +74,7 @@ pub enum ServeError {
 pub(super) struct Served {
     following: RwLock<Following>,
     pub(super) options: ServeOptions,
-    pub(super) turns: Semaphore,
+    pub(super) turns: Turns,
     /// Counts changes of the catalogue.
     pub(super) changes: watch::Sender<u64>,
 }
@@ -113,7 +127,7 @@ impl SkillServer {
     /// A server of this runtime's skills.
     #[must_use]
     pub fn new(runtime: Arc<Runtime>, options: ServeOptions) -> Self {
-        let turns = Semaphore::new(options.calls_at_once.max(1));
+        let turns = Turns::new(options.calls_at_once);
         let served = Arc::new_cyclic(|served| Served {
             following: RwLock::new(Following::new(0, runtime, served)),
             options,
@@ -144,10 +158,14 @@ impl SkillServer {
     /// Serves the client on this process's standard streams until it is gone.
     ///
     /// # Errors
-    /// A [`ServeError`] when the client does not begin as the protocol says.
+    /// A [`ServeError`] when the client does not begin as the protocol says, or sends a message that is too long.
     pub fn serve_stdio(&self) -> Result<(), ServeError> {
         let runtime = runtime()?;
         let served = runtime.block_on(async {
+            #[cfg(target_os = "linux")]
+            if let Some((input, output, direct)) = super::direct::standard_pipes() {
+                return self.serve_pipes(input, output, direct).await;
+            }
             let (input, output) = stdio_pipes();
             self.serve_streams(input, output).await
         });
@@ -181,24 +199,55 @@ impl SkillServer {
     {
         let bound = self.served.options.message_bytes;
         let input = LineBound::new(input, bound);
+        let oversized = input.oversized();
         let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output).with_max_line_length(bound);
+        // What waits for this client ends with its connection.
+        self.serve_over(self.conversation(&self.parked()), transport, &oversized).await
+    }
+
+    /// The same over pipes that can be written to from two sides.
+    #[cfg(target_os = "linux")]
+    async fn serve_pipes<R, W>(&self, input: R, output: W, direct: Arc<Direct>) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let bound = self.served.options.message_bytes;
+        let input = LineBound::new(input, bound);
+        let oversized = input.oversized();
+        let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output).with_max_line_length(bound);
+        let transport = Passing { transport, direct: Arc::clone(&direct) };
+        self.serve_over(AtOnce { service: self.conversation(&self.parked()), direct }, transport, &oversized).await
+    }
+
+    /// `oversized`: whether a message was too long, which ends the stream of messages.
+    async fn serve_over<S, T>(&self, service: S, transport: T, oversized: &AtomicBool) -> Result<(), ServeError>
+    where
+        S: Service<RoleServer>,
+        T: Transport<RoleServer> + 'static,
+    {
+        let ended = || {
+            let too_large = oversized.load(Ordering::Relaxed);
+            if too_large { Err(ServeError::TooLarge { bytes: self.message_bytes() }) } else { Ok(()) }
+        };
         let service = tokio::select! {
-            // What waits for this client ends with its connection.
-            service = serve_server(self.conversation(&self.parked()), transport) => service,
+            service = serve_server(service, transport) => service,
             () = self.stop.cancelled() => return Ok(()),
         };
         let service = match service {
             Ok(service) => service,
             // A client that is gone before it began wanted nothing.
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(ServerInitializeError::ConnectionClosed(_)) => return ended(),
             Err(error) => return Err(ServeError::Handshake(crate::finding::shown(&error.to_string()))),
         };
         let cancel = service.cancellation_token();
         tokio::select! {
-            _quit = service.waiting() => {}
-            () = self.stop.cancelled() => cancel.cancel(),
+            _quit = service.waiting() => ended(),
+            () = self.stop.cancelled() => {
+                cancel.cancel();
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     pub(super) fn conversation(&self, parked: &Arc<Parked>) -> Conversation {
@@ -220,5 +269,6 @@ impl SkillServer {
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("skillgate-mcp").enable_all().build()
+    // A call leaves its thread to itself and another takes its place, so that one at a time is enough.
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("skillgate-mcp").enable_all().build()
 }

@@ -1,7 +1,7 @@
 //! Skills as the protocol names them.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use skillgate_core::Skill;
+use skillgate_core::{Skill, Source};
 use skillgate_registry::{Catalogue, Entry, State};
 use std::sync::Arc;
 
@@ -42,6 +42,19 @@ pub(super) fn typed(catalogue: &Catalogue) -> Vec<Arc<Skill>> {
     let leads_to_it = |entry: &&Arc<Entry>| matches!(entry.state(), State::Active | State::Conditional);
     let open = catalogue.entries().iter().filter(leads_to_it).filter(|entry| entry.is_open_to_user());
     open.map(|entry| Arc::clone(entry.skill())).collect()
+}
+
+/// What a person reads as the name of a skill. One from a server is called what it is invoked by, with where it is from: its own
+/// title is the server's word.
+pub(super) fn title(skill: &Skill) -> String {
+    if skill.id.source != Source::Mcp {
+        return skill.label.as_str().to_owned();
+    }
+    let name = skill.id.command.as_str();
+    match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+        Some((server, _)) => format!("{name} (from the MCP server {server})"),
+        None => format!("{name} (from an MCP server)"),
+    }
 }
 
 /// The key of a skill in a list.

@@ -5,5 +5,6 @@ mod asking_newest;
 mod bad_input;
 mod calls;
 mod fixture;
+mod gate;
 mod lists;
 mod over_http;

@@ -181,7 +181,7 @@ pub const SECTIONS: &[Section] = &[
                 SkillSets,
                 "{}",
                 Host,
-                "Names for several skills: a listing can be asked for one set, and `only` and `--only` make one the only one.",
+                "Names for several skills: a listing can be asked for one set, and `only` and `--only-skill` make one the only one.",
             ),
             key(
                 "policy_skills",

@@ -19,6 +19,7 @@ use skillgate_exec::Asked;
 use skillgate_policy::Invoker;
 use skillgate_registry::Lookup;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -282,7 +283,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::call_skill`], of the first skill that cannot be called. Those before it were called, and are taken out of use
-    /// again: nothing of the line enters the conversation.
+    /// again: nothing of the line enters the conversation. One that was in use before the line stays as it was.
     pub fn call_typed(&self, line: &str, template: &SkillCall) -> Result<TypedResult, InvokeError> {
         let catalogue = self.catalogue();
         let stackable = |name: &str| match catalogue.lookup(name) {
@@ -298,6 +299,7 @@ impl Session {
         {
             return Ok(TypedResult::Action { command: command.name.to_string(), args: rest.to_owned() });
         }
+        let before = (names.len() > 1).then(|| self.kept_for(&template.agent));
         let mut results: Vec<SkillResult> = Vec::new();
         for name in names {
             let mut call = SkillCall { skill: name.to_owned(), caller: Invoker::User, ..template.clone() };
@@ -305,16 +307,47 @@ impl Session {
             match self.call_skill(&call) {
                 Ok(result) => results.push(result),
                 Err(error) => {
-                    // One that was unchanged is in the conversation from before.
-                    for result in results.iter().filter(|result| result.status == SkillStatus::Inline) {
-                        let skill = result.skill.as_ref().map(ToString::to_string).unwrap_or_default();
-                        let _mark = self.unload(&call.agent, &skill);
-                    }
+                    let called = results.iter().filter_map(|result| result.skill.as_ref());
+                    self.take_out_again(&template.agent, called, before.unwrap_or_default());
                     return Err(error);
                 }
             }
         }
         Ok(TypedResult::Skills(results))
+    }
+
+    /// What an agent's conversation holds, and whether it is in use.
+    fn kept_for(&self, agent: &AgentId) -> BTreeMap<SkillId, (InvokedSkill, bool)> {
+        let conversation = self.conversation();
+        let scope = conversation.scopes.get(agent);
+        let invoked = conversation.invoked.of(agent).into_iter();
+        let held = |skill: &SkillId| scope.is_some_and(|scope| scope.holds(skill));
+        invoked.map(|invoked| (invoked.skill.clone(), (invoked.clone(), held(&invoked.skill)))).collect()
+    }
+
+    /// Takes the skills of a line that failed out of use. One that was there before the line stays, with its hooks and what it takes
+    /// away: a line that fails permits nothing.
+    fn take_out_again<'s>(
+        &self,
+        agent: &AgentId,
+        called: impl Iterator<Item = &'s SkillId>,
+        mut before: BTreeMap<SkillId, (InvokedSkill, bool)>,
+    ) {
+        for skill in called {
+            let Some((invoked, was_in_use)) = before.remove(skill) else {
+                let _mark = self.unload(agent, &skill.to_string());
+                continue;
+            };
+            let mut conversation = self.conversation();
+            // Revoked or cleared meanwhile: there is nothing to go back to.
+            if conversation.invoked.get(agent, skill).is_none() {
+                continue;
+            }
+            let _recorded = conversation.invoked.record(invoked);
+            if !was_in_use {
+                conversation.scopes.leave(agent, skill);
+            }
+        }
     }
 
     fn is_host_command(&self, name: &str) -> bool {

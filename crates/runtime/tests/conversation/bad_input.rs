@@ -167,6 +167,30 @@ fn agents_that_never_end_are_bounded_before_anything_of_the_next_one_runs() {
 }
 
 #[test]
+fn a_typed_line_that_fails_drops_nothing_that_was_there_before() {
+    let world = World::new()
+        .skill("guard", &hook("PreToolUse", "Bash", "deny no shell today"), "Guarded $ARGUMENTS.")
+        .skill("narrow", "allowed-tools: Read\n", "Narrow $ARGUMENTS.")
+        .skill("broken", "hooks: 3\n", "Never.");
+    for first in ["guard", "narrow"] {
+        let session = world.session(&[(Effect::Allow, "Bash(git:*)")]);
+        let typed = |line: &str| session.call_typed(line, &SkillCall::new("", Invoker::User));
+        let path = world.path("saved.json");
+        let saved = || {
+            session.save().expect("it can be written").write_ambient(&path).expect("written");
+            std::fs::read_to_string(&path).expect("it is there")
+        };
+        assert_eq!(bash(&session, "git status").effect, Effect::Allow, "{first}: the control");
+        typed(&format!("/{first} before")).expect("it can be called");
+        assert_eq!(bash(&session, "git status").effect, Effect::Deny, "{first}");
+        assert!(saved().contains(" before."), "{first}: {}", saved());
+        assert!(typed(&format!("/{first} /broken after")).is_err());
+        assert_eq!(bash(&session, "git status").effect, Effect::Deny, "{first} holds on");
+        assert!(saved().contains(" before.") && !saved().contains(" after."), "{first}: {}", saved());
+    }
+}
+
+#[test]
 fn a_typed_line_calls_all_its_skills_or_none() {
     let world = World::new()
         .skill("narrow", "allowed-tools: Bash(git log:*)\n", "Narrow.")

@@ -172,6 +172,29 @@ fn what_was_touched_is_there_again_after_a_restore() {
 }
 
 #[test]
+fn complaint_48_a_file_that_is_reached_through_a_link_counts() {
+    let world = world();
+    std::os::unix::fs::symlink(world.path("p"), world.path("linked")).expect("a link");
+    let session = open(&world);
+    let outcome = session.touch([world.path("linked/a/x.rs")]);
+    assert_eq!(outcome.activated, ["project:rust"]);
+    assert!(outcome.nested.iter().any(|name| name == "a:only"), "{outcome:?}");
+    assert_eq!(session.recently_touched(), ["a/x.rs"]);
+}
+
+#[test]
+fn what_the_users_configuration_of_git_ignores_brings_nothing() {
+    let world = world();
+    std::fs::create_dir_all(world.path("xdg/git")).expect("a directory");
+    std::fs::write(world.path("xdg/git/config"), format!("[core]\nexcludesFile = {}\n", world.path("mine").display()))
+        .expect("a file");
+    std::fs::write(world.path("mine"), "/a/b/\n").expect("a file");
+    let runtime = world.builder(host(NOTE)).user_config(world.path("xdg")).open().expect("opens");
+    let outcome = runtime.session(SessionOptions::default()).touch(["a/b/x.txt"]);
+    assert_eq!(texts(&outcome.nested), ["a:deep", "a:late", "a:only", "a:s"], "and not those of `a/b`");
+}
+
+#[test]
 fn of_two_nested_skills_the_deeper_has_the_name_in_whatever_order_they_come() {
     let world = world();
     let session = open(&world);

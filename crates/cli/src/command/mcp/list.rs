@@ -4,22 +4,22 @@ use crate::args::{Format, Global, McpInspectVerb};
 use crate::exit::{Failure, Status};
 use crate::output::{McpListOutput, McpServerOutput};
 use crate::{mcp, text};
-use skillgate_mcp::{McpConfig, ServerState};
+use skillgate_mcp::ServerState;
 use std::fmt::Write as _;
 
 pub(crate) fn list(global: &Global) -> Result<Status, Failure> {
     let config = mcp::read(global)?;
-    let servers = mcp::connect(global, &config)?.reports();
+    let servers = mcp::connect(global, &config.config)?.reports();
     let output = McpListOutput::of(&config, &servers, false);
     let failed = servers.iter().any(|server| server.state == ServerState::Failed);
     let status =
-        if failed || config.problems.iter().any(|problem| problem.is_error) { Status::Findings } else { Status::Done };
+        if failed || config.problems().any(|(_, problem)| problem.is_error) { Status::Findings } else { Status::Done };
     if global.format == Format::Json {
         text::json(&output)?;
         return Ok(status);
     }
     complain(&output);
-    if output.servers.is_empty() {
+    if output.servers.is_empty() && output.disabled.is_empty() {
         text::complain("skillgate: there is no server");
         for path in mcp::files(global) {
             text::complain(&format!("help: name servers in {}, as `{{ \"mcpServers\": {{ … }} }}`", path.display()));
@@ -31,17 +31,14 @@ pub(crate) fn list(global: &Global) -> Result<Status, Failure> {
 
 pub(crate) fn inspect(global: &Global, verb: &McpInspectVerb) -> Result<Status, Failure> {
     let all = mcp::read(global)?;
-    let known: Vec<String> = all.servers.iter().map(|server| server.name.clone()).collect();
-    let is_wanted = |name: &String| *name == verb.server;
+    let known: Vec<String> = all.config.servers.iter().map(|server| server.name.clone()).collect();
     // The others are not started.
-    let config = McpConfig {
-        servers: all.servers.into_iter().filter(|server| is_wanted(&server.name)).collect(),
-        disabled: all.disabled.into_iter().filter(is_wanted).collect(),
-        problems: all.problems.into_iter().filter(|problem| is_wanted(&problem.server)).collect(),
-    };
-    let servers = mcp::connect(global, &config)?.reports();
+    let config = all.of_server(&verb.server);
+    let servers = mcp::connect(global, &config.config)?.reports();
     let output = McpListOutput::of(&config, &servers, true);
-    if global.format == Format::Json && !(servers.is_empty() && config.problems.is_empty()) {
+    if global.format == Format::Json
+        && !(servers.is_empty() && config.config.problems.is_empty() && config.config.disabled.is_empty())
+    {
         text::json(&output)?;
     } else {
         complain(&output);
@@ -50,7 +47,8 @@ pub(crate) fn inspect(global: &Global, verb: &McpInspectVerb) -> Result<Status, 
     match servers.first() {
         Some(server) if server.state == ServerState::Failed => Ok(Status::Findings),
         Some(_) => Ok(Status::Done),
-        None if !config.problems.is_empty() => Ok(Status::Findings),
+        None if !config.config.problems.is_empty() => Ok(Status::Findings),
+        None if !config.config.disabled.is_empty() => Ok(Status::Done),
         None => Err(Failure::NoSuchServer { name: verb.server.clone(), known }),
     }
 }
@@ -59,12 +57,15 @@ fn complain(output: &McpListOutput) {
     for problem in &output.problems {
         let level = if problem.is_error { "error" } else { "note" };
         text::complain(&text::safe(&format!(
-            "{level}: {}:{}: server `{}`: {}",
-            problem.line, problem.column, problem.server, problem.message
+            "{level}: {}:{}:{}: server `{}`: {}",
+            problem.path, problem.line, problem.column, problem.server, problem.message
         )));
         if let Some(help) = &problem.help {
             text::complain(&text::safe(&format!("help: {help}")));
         }
+    }
+    for name in &output.disabled {
+        text::complain(&text::safe(&format!("note: server `{name}`: the configuration switches it off")));
     }
 }
 

@@ -19,7 +19,8 @@ pub(crate) fn run(global: &Global, verb: &McpServeVerb) -> Result<Status, Failur
         Some(_) => Some(token(verb)?),
         None => None,
     };
-    let servers = mcp::of_command_line(global)?;
+    // None is waited for: a client is answered at once, and told of the skills of servers as they come.
+    let servers = mcp::begun_by_command_line(global)?;
     let skills = servers.as_ref().map(McpServers::skills);
     let runtime = open(global, skills)?;
     if let Some(off) = runtime.session(SessionOptions::default()).skills_off() {
@@ -31,8 +32,7 @@ pub(crate) fn run(global: &Global, verb: &McpServeVerb) -> Result<Status, Failur
     runtime.subscribe(|reloaded| reloaded.diagnostics.iter().for_each(complain));
     let watch = runtime.watch(WatchOptions::default())?;
     if let Some(servers) = &servers {
-        let ask = watch.asker();
-        servers.subscribe(move || ask.ask());
+        mcp::follow(servers, watch.asker());
     }
     match (verb.http, &token) {
         (Some(address), Some(token)) => {

@@ -9,9 +9,9 @@ mod serve;
 pub(crate) use protocol::{Line, Request};
 
 use crate::args::{Global, SessionVerb};
-use crate::context;
 use crate::exit::{Failure, Status};
 use crate::output::SkillsChangedOutput;
+use crate::{context, mcp};
 use client::Client;
 use protocol::Event;
 use skillgate_loader::WatchOptions;
@@ -21,7 +21,12 @@ use std::sync::Arc;
 
 pub(crate) fn run(global: &Global, verb: &SessionVerb) -> Result<Status, Failure> {
     let client = Arc::new(Client::new(io::stdout()));
-    let mut builder = context::runtime(global)?;
+    // What nobody follows has to be there at the start; else no server is waited for, and its skills come when it answers.
+    let servers = if verb.no_watch { None } else { mcp::begun_by_command_line(global)? };
+    let mut builder = if verb.no_watch { context::runtime(global)? } else { context::local_runtime(global)? };
+    if let Some(servers) = &servers {
+        builder = builder.source(servers.skills());
+    }
     let mut options = SessionOptions::default();
     match agents(verb)? {
         Some(runner) => builder = builder.agents(runner),
@@ -42,6 +47,9 @@ pub(crate) fn run(global: &Global, verb: &SessionVerb) -> Result<Status, Failure
         }
     });
     let watch = if verb.no_watch { None } else { Some(runtime.watch(WatchOptions::default())?) };
+    if let (Some(servers), Some(watch)) = (&servers, &watch) {
+        mcp::follow(servers, watch.asker());
+    }
     let served = serve::serve(&session, &client, &mut io::stdin().lock());
     watch.into_iter().for_each(RuntimeWatch::end);
     served.map_err(|error| Failure::Io { doing: "reading requests".to_owned(), error })?;

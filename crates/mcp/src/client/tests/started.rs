@@ -102,6 +102,48 @@ fn servers_that_hang_die_or_are_not_there_cost_only_their_own_skills() {
 }
 
 #[test]
+fn a_server_that_hangs_holds_nothing_up_and_each_is_told_of_as_it_answers_or_fails() {
+    let quick = McpLimits { connect: Duration::from_secs(2), retry: Duration::from_secs(3600), ..limits() };
+    // Its standard error stays open for as long as it is there.
+    let entries = vec![server("good", &shell_server("Hello.")), server("hangs", "echo 'no key' >&2; exec sleep 1000")];
+    let servers = McpServers::begin(entries, &within(quick)).expect("threads");
+    let (tell, told) = mpsc::channel();
+    servers.subscribe(move |report| {
+        let _nobody_waits = tell.send(report.clone());
+    });
+    let mut reports: Vec<_> = (0..2).map(|_| told.recv_timeout(Duration::from_secs(60)).expect("told")).collect();
+    reports.sort_by(|a, b| a.name.cmp(&b.name));
+    let states: Vec<_> = reports.iter().map(|report| (report.name.as_str(), report.state)).collect();
+    assert_eq!(states, [("good", ServerState::Connected), ("hangs", ServerState::Failed)]);
+    assert_eq!(reports[0].skills.len(), 1);
+    let lost = &reports[1].findings[0];
+    assert_eq!(lost.code, FindingCode::TimedOut);
+    assert!(lost.help.as_ref().is_some_and(|help| help.starts_with("it wrote: no key")), "{lost:?}");
+}
+
+#[test]
+fn a_late_subscriber_is_told_of_what_is_known() {
+    let servers = McpServers::connect(vec![server("good", &shell_server("Hello."))], &patient()).expect("threads");
+    let (tell, told) = mpsc::channel();
+    servers.subscribe(move |report| {
+        let _nobody_waits = tell.send(report.state);
+    });
+    assert_eq!(told.try_recv(), Ok(ServerState::Connected));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_started_ends_when_the_host_is_ended_and_drops_nothing() {
+    let program = format!("sleep 1000 & LISTED=$!\n{}", shell_server("$LISTED"));
+    let servers = McpServers::connect(vec![server("local", &program)], &patient()).expect("threads");
+    let child: i32 = servers.skills().texts()[0].text.parse().expect("the number of a process");
+    let child = rustix::process::Pid::from_raw(child).expect("a process");
+    let child = rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).expect("it runs");
+    servers.end().end();
+    assert!(has_ended(&child, Duration::from_secs(60)));
+}
+
+#[test]
 fn a_server_that_is_gone_is_tried_again_and_its_skills_come_back() {
     let directory = tempfile::tempdir().expect("a directory");
     let mark = directory.path().join("was-here");
@@ -116,7 +158,7 @@ fn a_server_that_is_gone_is_tried_again_and_its_skills_come_back() {
     let (tell, told) = mpsc::channel();
     let servers = McpServers::connect(vec![server("local", &program)], &patient()).expect("threads");
     let skills = servers.skills();
-    servers.subscribe(move || {
+    servers.subscribe(move |_| {
         let _nobody_waits = tell.send(());
     });
     let text = || skills.texts().first().map(|skill| skill.text.clone().into_owned());

@@ -1,7 +1,8 @@
-use super::fixture::{TestClient, Watched, allow, call, connected, rule, runtime, server, text};
+use super::fixture::{TestClient, Thinks, Watched, allow, call, connected, rule, runtime, server, text};
+use crate::server::{ServeOptions, SkillServer};
 use serde_json::json;
 use skillgate_policy::{Effect, Rule};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 const GREET: (&str, &str) = ("greet", "---\ndescription: Greets.\n---\nHello, !`echo hi`.\n");
 
@@ -53,4 +54,23 @@ async fn always_holds_for_the_conversation_and_once_does_not() {
         }
         assert_eq!(user.asked.lock().unwrap_or_else(PoisonError::into_inner).len(), expected, "{decision}");
     }
+}
+
+#[tokio::test]
+async fn who_thinks_about_a_question_holds_up_no_call_that_asks_nothing() {
+    let plain = ("plain", "---\ndescription: Plain.\n---\nPlain.\n");
+    let options = ServeOptions { calls_at_once: 1, ..ServeOptions::default() };
+    let server = SkillServer::new(runtime(Watched::new(), asks(), &[GREET, plain]), options);
+    let thinks = Arc::new(Thinks::default());
+    let user = TestClient { decision: Some("once"), thinks: Some(Arc::clone(&thinks)), ..TestClient::default() };
+    let client = connected(&server, user).await;
+    let asks = async { call(&client, "Skill", json!({"skill": "greet"})).await.expect("a result") };
+    let meanwhile = async {
+        thinks.asked.notified().await;
+        let plain = call(&client, "Skill", json!({"skill": "plain"})).await.expect("a result");
+        assert!(text(&plain).ends_with("Plain.\n"), "{}", text(&plain));
+        thinks.may_answer.notify_one();
+    };
+    let (greeted, ()) = tokio::join!(asks, meanwhile);
+    assert!(text(&greeted).ends_with("Hello, hi.\n"), "{}", text(&greeted));
 }

@@ -1,5 +1,5 @@
 use super::fixture::{TestClient, call, connected, serving};
-use crate::server::SkillServer;
+use crate::server::{ServeError, SkillServer};
 use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -10,18 +10,19 @@ const GREET: (&str, &str) = ("greet", "---\ndescription: Greets.\n---\nHello.\n"
 struct Raw {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     write: WriteHalf<DuplexStream>,
+    served: tokio::task::JoinHandle<Result<(), ServeError>>,
 }
 
 impl Raw {
     fn connect(server: &SkillServer) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let server = server.clone();
-        tokio::spawn(async move {
+        let served = tokio::spawn(async move {
             let (read, write) = tokio::io::split(theirs);
             server.serve_streams(read, write).await
         });
         let (read, write) = tokio::io::split(ours);
-        Self { lines: BufReader::new(read).lines(), write }
+        Self { lines: BufReader::new(read).lines(), write, served }
     }
 
     async fn begun(server: &SkillServer) -> Self {
@@ -184,7 +185,20 @@ async fn a_message_of_a_hundred_megabytes_ends_the_connection_at_its_bound() {
     }
     assert!(written < 8 << 20, "{written} bytes were taken");
     assert_eq!(raw.answer().await, None);
+    let error = raw.served.await.expect("it ends").expect_err("it is said why");
+    assert!(matches!(error, ServeError::TooLarge { bytes } if bytes == 4 << 20), "{error}");
     // Others are served as before.
     let client = connected(&server, TestClient::default()).await;
     assert!(call(&client, "Skill", json!({"skill": "greet"})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_first_message_that_is_too_long_is_told_from_a_client_that_goes() {
+    let server = serving(&[GREET]);
+    let Raw { write, served, lines } = Raw::connect(&server);
+    drop((write, lines));
+    assert!(matches!(served.await, Ok(Ok(()))), "it wanted nothing");
+    let mut raw = Raw::connect(&server);
+    raw.send(&"x".repeat(5 << 20)).await;
+    assert!(matches!(raw.served.await, Ok(Err(ServeError::TooLarge { .. }))));
 }

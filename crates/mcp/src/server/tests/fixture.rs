@@ -111,12 +111,21 @@ pub(super) fn serving(skills: &[(&str, &str)]) -> SkillServer {
     server(runtime(Watched::new(), vec![allow("Bash(echo:*)")], skills))
 }
 
+/// A user who takes time.
+#[derive(Debug, Default)]
+pub(super) struct Thinks {
+    pub(super) asked: Notify,
+    pub(super) may_answer: Notify,
+}
+
 /// A client that answers questions with one decision and keeps what it is told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TestClient {
     /// `None`: the client cannot ask its user.
     pub(super) decision: Option<&'static str>,
     pub(super) asked: Arc<Mutex<Vec<String>>>,
+    /// When it is there, the user answers after being told to.
+    pub(super) thinks: Option<Arc<Thinks>>,
     pub(super) progress: Arc<Notify>,
     pub(super) changed: Arc<Notify>,
 }
@@ -140,6 +149,10 @@ impl ClientHandler for TestClient {
             return Err(ErrorData::invalid_params("a form was expected", None));
         };
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        if let Some(thinks) = &self.thinks {
+            thinks.asked.notify_one();
+            thinks.may_answer.notified().await;
+        }
         Ok(match self.decision {
             Some("decline") | None => ElicitResult::new(ElicitationAction::Decline),
             Some(decision) => ElicitResult::new(ElicitationAction::Accept).with_content(json!({"decision": decision})),

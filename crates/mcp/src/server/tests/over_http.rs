@@ -45,18 +45,35 @@ impl Served {
 
     /// The status of a handshake with these headers.
     async fn status(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
-        let mut request = reqwest::Client::new()
-            .post(format!("http://{}{path}", self.address))
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream");
+        let mut request = self.request(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"},
-        }});
-        request.body(body.to_string()).send().await.expect("an answer").status().as_u16()
+        request.body(initialize()).send().await.expect("an answer").status().as_u16()
     }
+
+    fn request(&self, path: &str) -> reqwest::RequestBuilder {
+        reqwest::Client::new()
+            .post(format!("http://{}{path}", self.address))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+    }
+
+    fn handshake(&self) -> reqwest::RequestBuilder {
+        self.request("/mcp").bearer_auth(TOKEN).body(initialize())
+    }
+
+    /// The status of a handshake with the token.
+    async fn begin(&self) -> u16 {
+        self.handshake().send().await.expect("an answer").status().as_u16()
+    }
+}
+
+fn initialize() -> String {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"},
+    }})
+    .to_string()
 }
 
 impl Drop for Served {
@@ -176,6 +193,60 @@ async fn conversations_are_bounded() {
     let statuses =
         [served.status("/mcp", &token).await, served.status("/mcp", &token).await, served.status("/mcp", &token).await];
     assert_eq!(statuses, [200, 200, 503]);
+}
+
+#[tokio::test]
+async fn conversations_that_begin_at_once_are_bounded_and_one_that_ends_leaves_its_place() {
+    let served = Served::new(HttpOptions { sessions: 2, ..HttpOptions::default() });
+    let mut begin = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let request = served.handshake();
+        begin.spawn(async move { request.send().await.expect("an answer") });
+    }
+    let answers = begin.join_all().await;
+    let begun: Vec<_> = answers.iter().filter_map(|answer| answer.headers().get("mcp-session-id")).collect();
+    assert_eq!(begun.len(), 2, "no other has a conversation");
+    assert_eq!(answers.iter().filter(|answer| answer.status().as_u16() == 503).count(), 38);
+
+    let end = reqwest::Client::new().delete(format!("http://{}/mcp", served.address)).bearer_auth(TOKEN);
+    let ended = end.header("mcp-session-id", begun[0]).header("mcp-protocol-version", "2025-06-18").send();
+    assert!(ended.await.expect("an answer").status().is_success());
+    let statuses: Vec<u16> = [served.begin().await, served.begin().await].into();
+    assert_eq!(statuses, [200, 503]);
+}
+
+#[tokio::test]
+async fn a_request_counts_until_all_of_its_answer_is_sent() {
+    use super::fixture::{Watched, allow, runtime, server};
+    let _already = rustls::crypto::ring::default_provider().install_default();
+    let executor = Watched::new();
+    let waits = ("waits", "---\ndescription: Waits.\n---\n!`echo wait`\n");
+    let server = server(runtime(executor.clone(), vec![allow("Bash(echo:*)")], &[waits]));
+    let served = Served::of(server, HttpOptions { requests: 1, ..HttpOptions::default() });
+    let begun = served.handshake().send().await.expect("an answer");
+    let id = begun.headers().get("mcp-session-id").expect("a conversation").clone();
+    begun.bytes().await.expect("the whole answer");
+    let send = |body: serde_json::Value| {
+        let request = served.request("/mcp").bearer_auth(TOKEN).header("mcp-session-id", id.clone());
+        request.header("mcp-protocol-version", "2025-06-18").body(body.to_string()).send()
+    };
+    let ready = send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await.expect("an answer");
+    assert!(ready.status().is_success());
+    ready.bytes().await.expect("the whole answer");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "Skill", "arguments": {"skill": "waits"}}});
+    // Its head is here, and the rest comes when the call ends.
+    let open = loop {
+        let answer = send(call.clone()).await.expect("an answer");
+        match answer.status().as_u16() {
+            200 => break answer,
+            // The request before is not yet done with.
+            status => assert_eq!(status, 503),
+        }
+    };
+    executor.began.notified().await;
+    assert_eq!(served.begin().await, 503);
+    drop(open);
+    while served.begin().await != 200 {}
 }
 
 #[test]
