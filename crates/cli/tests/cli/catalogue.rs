@@ -309,7 +309,7 @@ fn complaint_47_why_shows_the_last_files_that_a_conversation_touched() {
         assert_eq!(status, 0);
         (why["state"].clone(), why["paths"].clone())
     };
-    let path = |path: &str, matches: bool| json!({"path": path, "matches": matches, "touched": true});
+    let path = |path: &str, matches: bool| json!({"path": path, "matches": matches, "outside": false, "touched": true});
     let hello = || json!({"op": "hello", "version": 1});
     let touch = |paths: &[&str]| json!({"op": "touch", "id": 1, "paths": paths});
     let save = |path: &str| json!({"op": "save", "id": 2, "path": path});

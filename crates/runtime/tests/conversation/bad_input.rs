@@ -175,7 +175,7 @@ fn a_typed_line_that_fails_drops_nothing_that_was_there_before() {
     for first in ["guard", "narrow"] {
         let session = world.session(&[(Effect::Allow, "Bash(git:*)")]);
         let typed = |line: &str| session.call_typed(line, &SkillCall::new("", Invoker::User));
-        let path = world.path("saved.json");
+        let path = world.path("saves/conversation.json");
         let saved = || {
             session.save().expect("it can be written").write_ambient(&path).expect("written");
             std::fs::read_to_string(&path).expect("it is there")
