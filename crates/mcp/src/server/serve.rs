@@ -197,10 +197,7 @@ impl SkillServer {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let bound = self.served.options.message_bytes;
-        let input = LineBound::new(input, bound);
-        let oversized = input.oversized();
-        let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output).with_max_line_length(bound);
+        let (transport, oversized) = self.transport(input, output);
         // What waits for this client ends with its connection.
         self.serve_over(self.conversation(&self.parked()), transport, &oversized).await
     }
@@ -212,12 +209,21 @@ impl SkillServer {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let bound = self.served.options.message_bytes;
-        let input = LineBound::new(input, bound);
-        let oversized = input.oversized();
-        let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output).with_max_line_length(bound);
+        let (transport, oversized) = self.transport(input, output);
         let transport = Passing { transport, direct: Arc::clone(&direct) };
         self.serve_over(AtOnce { service: self.conversation(&self.parked()), direct }, transport, &oversized).await
+    }
+
+    /// Messages over a pair of streams, and whether one of them was too long.
+    fn transport<R, W>(&self, input: R, output: W) -> (AsyncRwTransport<RoleServer, LineBound<R>, W>, Arc<AtomicBool>)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let bound = self.message_bytes();
+        let input = LineBound::new(input, bound);
+        let oversized = input.oversized();
+        (AsyncRwTransport::new_server(input, output).with_max_line_length(bound), oversized)
     }
 
     /// `oversized`: whether a message was too long, which ends the stream of messages.

@@ -343,6 +343,8 @@ impl Session {
             if conversation.invoked.get(agent, skill).is_none() {
                 continue;
             }
+            // What the line read of a file that was edited since approves nothing in advance.
+            conversation.scopes.withdraw(skill, Some(invoked.digest));
             let _recorded = conversation.invoked.record(invoked);
             if !was_in_use {
                 conversation.scopes.leave(agent, skill);
